@@ -24,11 +24,12 @@ export function createSimilarFinder(
     // Without this check, a comparison with NaN would find nothing, as if nothing had been paid.
     if (!Number.isFinite(now)) throw new Error('now returned a value that this SDK cannot read');
     const rows = await find({ platform, input }, now - maxAgeMs);
+    // An entry that cannot be read may be this very payment, so it is no proof of nothing.
+    if (!rows.every(isReadable)) throw new Error('similar listed an entry that cannot be read');
     const terms = termsOf(platform, input);
     return rows
       .filter(
         ({ reference: found, entry }) =>
-          isReadable({ reference: found, entry }) &&
           found !== key &&
           entry.state !== 'not_paid' &&
           entry.input.amount !== undefined &&

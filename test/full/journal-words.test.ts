@@ -109,7 +109,7 @@ test('each command prints the text of journal-words.txt in each state of a payme
     ['decide', 'paid', 'not_paid', '--yes'],
     ['decide', 'unknown', 'not_paid', '--yes'],
     ['decide', 'expired', 'not_paid', '--by', 'ada', '--yes'],
-    ['finish', 'paid', 'gone', 'not_paid', 'found'],
+    ['finish', 'paid', 'gone', 'reused', 'not_paid', 'found'],
     ['finish'],
     ['check'],
     ['migrate', '--dry-run'],
@@ -144,21 +144,87 @@ test('finish asks the platform only by GET, and records only what the list shows
   expect(change).toMatchObject({ state: 'paid', by: 'payments-journal finish' });
 });
 
-test('finish records the other payments if one account cannot be read, and has status 1', async () => {
-  const { sandbox, journal, transfers, env, claim } = await setup('accounts.db');
-  const foreign = { ...newInput(), description: 'foreign', sourceAccountId: 'acc_999999' };
-  await claim('foreign', 25, { input: foreign });
-  await transfers.create(await claim('own', 25));
-  sandbox.faults.add({
-    operation: 'transfers.list',
-    fault: { kind: 'status', status: 403, code: 'forbidden', error: 'No access.' },
+test('finish says which account its key cannot read, and records the other payments', async () => {
+  const { journal, transfers, env, claim } = await setup('accounts.db');
+  await claim('foreign', 25, {
+    input: { ...newInput(), description: 'foreign', sourceAccountId: 'acc_999999' },
   });
+  await transfers.create(await claim('own', 25));
   const { status, out, err } = await run(['finish', '--sqlite', 'accounts.db'], env);
-  expect(status).toBe(1);
-  expect(out).toMatch(/^own +paid by txfr_\d+/m);
-  expect(out).toContain('its account cannot be read');
-  expect(err).toContain('403');
+  expect({ status, err }).toEqual({ status: 3, err: '' });
+  expect(out).toMatch(/^foreign +not searched: .*account_not_found.*\nown +paid by txfr_\d+/m);
   expect(await journal.read('own')).toMatchObject({ state: 'paid' });
+});
+
+test('finish has status 1 and prints the cause if the list cannot be read', async () => {
+  const { sandbox, env, claim } = await setup('list.db');
+  await claim('r-1', 25);
+  const fault = { kind: 'status', status: 403, code: 'forbidden', error: 'No access.' } as const;
+  sandbox.faults.add({ operation: 'transfers.list', times: 'always', fault });
+  const { status, out, err } = await run(['finish', '--sqlite', 'list.db'], env);
+  expect(status).toBe(1);
+  expect(out).toMatch(/^r-1 +not searched: its account could not be read$/m);
+  expect(err).toContain('The platform responded with 403 (forbidden)');
+});
+
+test('finish prints the decisions about a payment that a listed transfer may be', async () => {
+  const { transfers, env, claim } = await setup('decisions.db');
+  const input = await claim('inv-7', 25);
+  const { id } = await transfers.create({ ...input, description: 'Payroll inv-7' });
+  const flags = ['--sqlite', 'decisions.db', '--transfers-filter', 'accountId'];
+  const { out } = await run(['finish', ...flags], env);
+  expect(out).toContain(`Next, compare them, and decide inv-7.`);
+  // The printed commands ask for the same list.
+  const [, record = ''] = /npx payments-journal (decide inv-7 txfr_.*)\n/.exec(out) ?? [];
+  expect(record).toBe(`decide inv-7 ${id} ${flags.join(' ')}`);
+  expect(await run([...record.split(' '), '--yes'], env)).toMatchObject({ status: 0, err: '' });
+});
+
+test('finish does not count a payment as finished whose transfer has failed', async () => {
+  const { sandbox, transfers, env, claim } = await setup('failed.db');
+  const { id } = await transfers.create(await claim('r-1', 25));
+  sandbox.transfers.fail(id);
+  const { status, out } = await run(['finish', '--sqlite', 'failed.db'], env);
+  expect(status).toBe(3);
+  expect(out).toContain(`${id} has failed: pay under a new reference`);
+  expect((await run(['show', 'r-1', '--sqlite', 'failed.db'], env)).out).toContain(
+    'The transfer failed: pay under a new reference.',
+  );
+});
+
+test('no command decides about a payment of another platform, but for one whose address has changed', async () => {
+  const { journal, env, claim } = await setup('moved.db');
+  const platform = 'https://old.example/v0';
+  await claim('open', 40, { platform });
+  await claim('r-1', 40, { platform, state: 'ambiguous', candidates: ['txfr_1'] });
+  const flags = ['--force', '--yes', '--sqlite', 'moved.db'];
+  for (const reference of ['open', 'r-1']) {
+    const { status, err } = await run(['decide', reference, 'not_paid', ...flags], env);
+    expect(status).toBe(1);
+    expect(err).toContain(`${reference} belongs to ${platform}, and PAYMENTS_BASE_URL is http`);
+    const { out } = await run(['show', reference, '--sqlite', 'moved.db'], env);
+    expect(out).toContain(`  export PAYMENTS_BASE_URL=${platform}\n`);
+    expect(out).not.toMatch(/payments-journal decide|could not be read/);
+    const moved = ['decide', reference, 'not_paid', '--platform', platform, ...flags];
+    expect(await run(moved, env)).toMatchObject({ status: 0, err: '' });
+    expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
+  }
+});
+
+test('show prints no decision if none of the transfers can be read, as with another key', async () => {
+  const { env, claim } = await setup('unread.db');
+  await claim('r-1', 40, { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] });
+  const { out } = await run(['show', 'r-1', '--sqlite', 'unread.db'], env);
+  expect(out).toContain('None of the transfers can be read. Before you decide, check that');
+  expect(out).not.toContain('--force');
+});
+
+test('stats escapes a currency that another program has written', async () => {
+  const { env, claim } = await setup('currency.db');
+  const currency = 'a"b\\c';
+  await claim('r-1', 1, { input: { ...newInput(), description: 'r-1', currency } });
+  const { out } = await run(['stats', '--prometheus', '--sqlite', 'currency.db'], env);
+  expect(out).toContain(String.raw`payments_journal_open_amount{currency="A\"B\\C"} 12.5`);
 });
 
 /** A module of the service, whose client has the journal in a file. */
@@ -179,6 +245,8 @@ test('finish --client pays what was not made, by the rules of the client of the 
   await claim('vetoed', 25);
   const options = "authorize: ({ reference }) => reference !== 'vetoed'";
   const file = writeClient('payments.mjs', 'client.db', options);
+  const search = await run(['finish', 'allowed', '--sqlite', 'client.db'], env);
+  expect(search.out).toMatch(/npx payments-journal finish allowed --sqlite client\.db --client /);
   const one = await run(['finish', 'allowed', '--client', file], env);
   expect(one).toMatchObject({ status: 0, out: 'allowed  created  txfr_000001\n\n1 of 1 paid.\n' });
   const rest = await run(['finish', '--client', file, '--sqlite', 'client.db'], env);
@@ -200,6 +268,8 @@ test('finish --client sends nothing if its client has another journal than the c
     err: `The journal of ${file} has no open payment r-1. Nothing was sent.\n`,
   });
   expect((await run(['finish', 'r-1', '--client', file], env)).status).toBe(1);
+  const typo = ['finish', 'typo', '--client', file, '--sqlite', 'other.db'];
+  expect(await run(typo, env)).toMatchObject({ status: 1, out: '' });
   expect([...readLedger(), ...other.readLedger()]).toEqual([]);
 });
 

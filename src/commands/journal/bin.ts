@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { journalKey } from '../../internal/formats.ts';
-import { isError } from '../../internal/thrown.ts';
+import { fieldOf, isError } from '../../internal/thrown.ts';
 import { version } from '../../version.ts';
 import { checkTerminal, confirm, print, runProgram, UsageError } from '../program.ts';
 import { check } from './check.ts';
@@ -27,7 +27,7 @@ import { formatReport } from './migrate.ts';
 import { redactAddress } from './connect.ts';
 import { migrateStore, openStore, type OpenedStore } from './store.ts';
 import { formatTerms } from './terms.ts';
-import { describeNext, formatCommand } from './words.ts';
+import { formatCommand, nextOfPayment } from './words.ts';
 import type { FullJournal, JournalEntry } from '../../journals/journal.ts';
 
 /** Prints the open payments. Resolves to the exit status, which is 3 if there are any. */
@@ -79,6 +79,13 @@ async function decide(
   // A payment that was made by hand may have no entry yet.
   const isPaid = verdict !== 'not_paid';
   const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
+  const { baseUrl } = payments.toJSON();
+  // Another platform may have accounts of the same ids, whose lists prove nothing about the payment.
+  if (entry && entry.platform !== baseUrl && entry.platform !== command.platform) {
+    throw new Error(
+      `${reference} belongs to ${entry.platform}, and PAYMENTS_BASE_URL is ${baseUrl}. Set it, or if only the address has changed, pass --platform ${entry.platform}.`,
+    );
+  }
   const dismissal = force ? ', although the list may show it' : '';
   const decision = isPaid ? `paid by ${verdict}` : `not paid${dismissal}; only a next job pays it`;
   if (!yes) {
@@ -166,14 +173,16 @@ async function describeDecision(
   const recorded = entry.state === 'paid' ? [entry.transferId] : [];
   const listed = entry.state === 'ambiguous' ? entry.candidates : recorded;
   const ids = [...new Set([...listed, ...chosenIds])];
-  const transfers = isError(payments)
-    ? []
-    : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const baseUrl = isError(payments) ? undefined : payments.toJSON().baseUrl;
+  // Another platform may have other transfers of the same ids.
+  const transfers =
+    isError(payments) || baseUrl !== entry.platform
+      ? []
+      : await Promise.all(ids.map((id) => readCandidate(payments, id)));
   const now = await journal.now(journalKey(reference));
   const fields = formatEntry(reference, entry, now, describeClient(payments));
   const terms = transfers.length > 0 ? `${formatTerms(entry.input, transfers)}\n` : '';
-  return fields + terms + describeNext(reference, entry, { now, store, transfers, baseUrl });
+  return fields + terms + nextOfPayment(entry, { now, store, transfers, baseUrl });
 }
 
 async function run(command: Command): Promise<number> {
@@ -214,7 +223,9 @@ function inOperatorsWords(failure: unknown, command: Command): Error {
   if (failure instanceof UsageError) return new UsageError(text);
   if (command.name !== 'decide') return new Error(text);
   const next = formatCommand('show', [command.reference], command.store);
-  return new Error(`${text}\nNothing was recorded. To see what is known:\n  ${next}`);
+  // If the journal has failed, its last change may have arrived.
+  const end = fieldOf(failure, 'reason') === 'journal' ? '' : 'Nothing was recorded. ';
+  return new Error(`${text}\n${end}To see what is known:\n  ${next}`);
 }
 
 // On Node 22 each command would begin with a warning about node:sqlite, which is fit for its use.

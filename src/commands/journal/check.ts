@@ -11,12 +11,20 @@ import type { StoreAddress } from './flags.ts';
 export async function check(store: StoreAddress): Promise<number> {
   const checks = { sqlite: checkSqlite, postgres: checkPostgres, redis: checkRedis };
   let problems = 0;
+  let questions = 0;
   for await (const { name, problem, unknown } of checks[store.name](store)) {
-    if (problem !== undefined) problems += 1;
-    const word = problem === undefined ? (unknown && 'unknown') || 'ok' : 'PROBLEM';
-    const text = problem ?? unknown;
-    print(`${word.padEnd(7)}  ${name}${text === undefined ? '' : `: ${text}`}\n`);
+    let line = `ok       ${name}`;
+    if (problem !== undefined) {
+      problems += 1;
+      line = `PROBLEM  ${name}: ${problem}`;
+    } else if (unknown !== undefined) {
+      questions += 1;
+      line = `unknown  ${name}: ${unknown}`;
+    }
+    print(`${line}\n`);
   }
-  print(problems === 0 ? '\nThe store is fit.\n' : `\n${problems} to mend before anything pays.\n`);
+  if (problems > 0) print(`\n${problems} to mend before anything pays.\n`);
+  else
+    print(questions > 0 ? '\nNo problem, but look at what is unknown.\n' : '\nThe store is fit.\n');
   return problems === 0 ? 0 : 3;
 }

@@ -84,10 +84,11 @@ export function explain(failure: unknown): string {
   if (issues !== undefined) {
     return issues.map(({ path, message }) => `${path}: ${message}`).join('\n');
   }
-  // What decides about a payment says so in all of its lines, other errors of the SDK in the first.
-  if (outcome !== undefined) return reason === undefined ? firstLine(failure) : messageOf(failure);
+  // What decides about a payment says so in all of its lines, with the cause.
+  if (outcome !== undefined && reason !== undefined) return messageOf(failure);
+  const describe = outcome === undefined ? messageOf : firstLine;
   const { cause } = Object(failure) as Error;
-  return messageOf(failure) + (isError(cause) ? `\nThe cause: ${messageOf(cause)}` : '');
+  return describe(failure) + (isError(cause) ? `\nThe cause: ${describe(cause)}` : '');
 }
 
 /** An error's message. If all addresses of a host fail, Node has messages only in inner errors. */

@@ -11,7 +11,13 @@ import { firstLine, readCandidate, requireClient, type Client } from './client.t
 import type { Command, StoreAddress } from './flags.ts';
 import { readEntry, readOpen } from './open.ts';
 import { formatSums, rowsOf, type OpenRow } from './report.ts';
-import { describeWait, formatCommand, timeLeftOf } from './words.ts';
+import {
+  describeDecisions,
+  describeWait,
+  formatCommand,
+  isOtherPayment,
+  timeLeftOf,
+} from './words.ts';
 
 /** How long a payment in doubt is tried again. An operator rather runs the command again. */
 const retryTimeoutMs = 10_000;
@@ -22,51 +28,77 @@ type FinishCommand = Extract<Command, { name: 'finish' }>;
 interface Result {
   readonly text: string;
   readonly next: 'nothing' | 'wait' | 'pay' | 'look';
+  /** For an ambiguous payment: the transfers that may be it. */
+  readonly candidates?: readonly string[];
 }
 
 /**
  * Searches the platform's list for open payments, and records those that it shows. Sends nothing.
- * Resolves to the exit status, which is 3 if a payment is still open.
+ * Resolves to the exit status, which is 3 if somebody has to do something.
  */
 export async function finish(
   journal: FullJournal,
   command: FinishCommand & { readonly store: StoreAddress },
 ): Promise<number> {
-  const { by = 'payments-journal finish', transfersFilter, store } = command;
+  const { by = 'payments-journal finish', transfersFilter, store, references } = command;
   const payments = await requireClient('finish', journal, transfersFilter);
   const open = await readOpen(journal);
-  const rows = await selectRows(payments, journal, rowsOf(open), command.references);
-  const { baseUrl } = payments.toJSON();
-  const results = new Map<string, Result>();
-  const own = new Map<string, OpenEntry>();
-  for (const { reference, entry } of rows) {
-    if (entry?.platform === baseUrl) own.set(reference, entry);
-    const text =
-      entry === undefined
-        ? 'unreadable: restore its entry from a backup'
-        : `not searched: ${entry.platform === baseUrl ? 'its account cannot be read' : `it belongs to ${entry.platform}`}`;
-    results.set(reference, { text, next: 'look' });
-  }
+  const rows = await selectRows(payments, journal, rowsOf(open), references);
+  const { results, searched } = await sortOut(payments, rows);
   let failure: Error | undefined;
   try {
-    const inputs = [...own.values()].map(({ input }) => input);
+    const inputs = [...searched.values()].map(({ input }) => input);
     for await (const row of payments.transfers.reconcileAll(inputs)) {
-      const entry = own.get(row.reference ?? '');
+      const entry = searched.get(row.reference ?? '');
       if (row.result === 'unexpected' || entry === undefined) continue;
       results.set(row.reference, await record(payments, row, entry, { by, now: open.now }));
     }
   } catch (error) {
     failure = error as Error;
   }
-  const table = [...results].map(([reference, { text }]) => [reference, text].map(clean));
-  if (table.length > 0)
-    print(`${formatColumns([['REFERENCE', 'RESULT'], ...table]).join('\n')}\n\n`);
   const left = [...results].filter(([, { next }]) => next !== 'nothing');
-  const recorded = rows.length - left.length;
-  print(`${recorded} of ${rows.length} open payments recorded as paid. Nothing was sent.\n`);
+  if (rows.length > 0) {
+    const table = [...results].map(([reference, { text }]) => [reference, text].map(clean));
+    print(`${formatColumns([['REFERENCE', 'RESULT'], ...table]).join('\n')}\n\n`);
+    print(`${rows.length - left.length} of ${rows.length} open payments are finished. `);
+  }
+  print('Nothing was sent.\n');
   if (failure !== undefined) throw failure;
-  print(describeNextOf(left, store));
+  print(nextAfterFinish(left, references, store));
   return left.length > 0 ? 3 : 0;
+}
+
+/** Returns the payments that the client can search for, and a result for each of the others. */
+async function sortOut(payments: Client, rows: readonly OpenRow[]) {
+  const { baseUrl } = payments.toJSON();
+  const results = new Map<string, Result>();
+  const searched = new Map<string, OpenEntry>();
+  /** For each account, why its list proves nothing. A key of another tenant sees an empty list. */
+  const problems = new Map<string, string>();
+  for (const { reference, entry } of rows) {
+    let text = 'not searched: its account could not be read';
+    if (entry === undefined) text = 'unreadable: restore its entry from a backup';
+    else if (entry.platform !== baseUrl) text = `not searched: it belongs to ${entry.platform}`;
+    else {
+      const { sourceAccountId } = entry.input;
+      const known = problems.get(sourceAccountId);
+      const problem = known ?? (await findAccountProblem(payments, sourceAccountId));
+      problems.set(sourceAccountId, problem);
+      if (problem === '') searched.set(reference, entry);
+      else text = `not searched: ${problem}`;
+    }
+    results.set(reference, { text, next: 'look' });
+  }
+  return { results, searched };
+}
+
+async function findAccountProblem({ accounts }: Client, id: string): Promise<string> {
+  try {
+    await accounts.get(id);
+    return '';
+  } catch (error) {
+    return firstLine(error);
+  }
 }
 
 /** Records the transfer that the list shows for a payment, or says what is known without one. */
@@ -77,39 +109,50 @@ async function record(
   { by, now }: { readonly by: string; readonly now: number },
 ): Promise<Result> {
   if (transfer !== undefined) {
+    const { id, status } = transfer;
     try {
-      await transfers.decide(reference, transfer.id, { by });
-      return { text: `paid by ${transfer.id} (${transfer.status})`, next: 'nothing' };
+      await transfers.decide(reference, id, { by });
     } catch (error) {
-      const text = `found ${transfer.id}, but not recorded: ${firstLine(error)}`;
-      return { text, next: 'look' };
+      return { text: `found ${id}, but not recorded: ${firstLine(error)}`, next: 'look' };
     }
+    return result === 'failed'
+      ? { text: `${id} has ${status}: pay under a new reference`, next: 'look' }
+      : { text: `paid by ${id} (${status})`, next: 'nothing' };
   }
   if (result === 'ambiguous' || entry.state === 'ambiguous') {
     const known = entry.state === 'ambiguous' ? entry.candidates : [];
     const ids = candidates.length > 0 ? candidates.map(({ id }) => id) : known;
-    return { text: `ambiguous: ${ids.join(', ')} may be it, and you decide`, next: 'look' };
+    const text = `ambiguous: ${ids.join(', ')} may be it, and you decide`;
+    // What the entry itself says is shown by `show`.
+    return { text, next: 'look', ...(entry.state === 'sending' && { candidates: ids }) };
   }
   const { toTakeEffect } = timeLeftOf(entry, now);
-  if (toTakeEffect <= 0)
+  if (toTakeEffect <= 0) {
     return { text: 'not in the list, and no request can pay it now', next: 'pay' };
+  }
   const next = Number.isFinite(toTakeEffect) ? 'wait' : 'look';
   return { text: `not in the list. ${describeWait(entry, now)}`, next };
 }
 
-/** The one command that comes next for what is still open. */
-function describeNextOf(left: readonly (readonly [string, Result])[], store: StoreAddress): string {
+/** The command that comes next for what is not finished. */
+function nextAfterFinish(
+  left: readonly (readonly [string, Result])[],
+  references: readonly string[],
+  store: StoreAddress,
+): string {
   const first = (kind: Result['next']) => left.find(([, { next }]) => next === kind);
-  const [unclear] = first('look') ?? [];
+  const [unclear, { candidates } = {}] = first('look') ?? [];
   if (unclear !== undefined) {
-    return `Next, look at each that is unclear:\n  ${formatCommand('show', [unclear], store)}\n`;
+    return candidates === undefined
+      ? `Next, look at each that is unclear:\n  ${formatCommand('show', [unclear], store)}\n`
+      : `Next, compare them, and decide ${unclear}. ${describeDecisions(unclear, { candidates }, store)}`;
   }
-  const again = formatCommand('finish', [], store);
+  const again = formatCommand('finish', references, store);
   if (first('wait')) return `Next, when that time is over, search again:\n  ${again}\n`;
-  if (left.length === 0) return '';
-  const [unpaid = ''] = first('pay') ?? [];
+  const [unpaid] = first('pay') ?? [];
+  if (unpaid === undefined) return '';
   const close = formatCommand('decide', [unpaid, 'not_paid'], store);
-  return `Their next job searches once more, and pays them. To close one for which no job will come:\n  ${close}\nTo pay now, with the client of your service:\n  ${again} --client <file>\n`;
+  return `The service's next job searches once more, and pays. To close one for which no job will come:\n  ${close}\nTo pay now, with the client of your service:\n  ${again} --client <file>\n`;
 }
 
 /** The open payments that the operator named, or all. Says what is known about decided ones. */
@@ -135,9 +178,14 @@ async function selectRows(
 async function describeDecided(payments: Client, journal: FullJournal, reference: string) {
   const entry = await readEntry(journal, reference);
   if (entry.state !== 'paid') return 'is recorded as not paid: only a next job pays it';
-  const { transfer, problem = '', isMissing } = await readCandidate(payments, entry.transferId);
-  const found = isMissing === true ? 'which the platform does not have' : clean(problem);
-  return `is recorded as paid by ${entry.transferId}, ${transfer?.status ?? found}`;
+  const recorded = `is recorded as paid by ${entry.transferId}`;
+  if (entry.platform !== payments.toJSON().baseUrl) {
+    return `${recorded} of ${entry.platform}, which your client does not ask`;
+  }
+  const candidate = await readCandidate(payments, entry.transferId);
+  if (isOtherPayment(candidate, entry)) return `${recorded}, which is another payment now`;
+  if (candidate.isMissing === true) return `${recorded}, which the platform does not have`;
+  return `${recorded}, ${clean(candidate.transfer?.status ?? candidate.problem ?? '')}`;
 }
 
 /**
@@ -151,24 +199,28 @@ export async function finishByClient(
   const { transfers } = await importClient(file);
   const keys = new Set(references.map(journalKey));
   const inputs = [];
+  let unreadable = 0;
   const found = new Set<string>();
   for await (const { reference, input } of transfers.listUndecided()) {
     found.add(journalKey(reference));
     if (keys.size > 0 && !keys.has(journalKey(reference))) continue;
-    if (input === undefined) print(`${clean(reference)} is unreadable, and was left out.\n`);
-    else inputs.push(input);
+    if (input !== undefined) inputs.push(input);
+    else {
+      unreadable += 1;
+      print(`${clean(reference)} is unreadable, and was left out.\n`);
+    }
   }
   // A client of another store would claim, and so pay, what the store of the command has open.
-  const expected = journal === undefined ? keys : (await readOpen(journal)).entries.keys();
-  const unknown = [...expected].filter((key) => !found.has(key));
-  if (unknown.length > 0) {
+  const inStore = journal === undefined ? [] : (await readOpen(journal)).entries.keys();
+  const missing = [...keys, ...inStore].filter((key) => !found.has(key));
+  if (missing.length > 0) {
     throw new Error(
-      `The journal of ${file} has no open payment ${unknown.slice(0, 3).join(', ')}. Nothing was sent.`,
+      `The journal of ${file} has no open payment ${missing.slice(0, 3).join(', ')}. Nothing was sent.`,
     );
   }
   if (inputs.length === 0) {
-    print('No payment is open.\n');
-    return 0;
+    print(unreadable > 0 ? 'Nothing was sent.\n' : 'No payment is open.\n');
+    return unreadable > 0 ? 3 : 0;
   }
   const count = inputs.length === 1 ? '1 payment' : `${inputs.length} payments`;
   const question = `Finish ${count}, ${formatSums(inputs)}, and send what was not made? [y/N] `;
@@ -182,7 +234,7 @@ export async function finishByClient(
   }
   const { paid } = batch.counts;
   print(`\n${paid} of ${inputs.length} paid.\n`);
-  return paid === inputs.length ? 0 : 3;
+  return paid === inputs.length + unreadable ? 0 : 3;
 }
 
 /** Why a payment of the batch is not paid: the cause of a doubt says more than the doubt. */

@@ -40,6 +40,7 @@ Options:
   --force                      of decide: dismiss the transfers that the list shows, decide in the
                                grace period, or replace a recorded transfer
   --transfers-filter <name>    of decide and finish: your client's platform.transfersFilter, or false
+  --platform <url>             of decide: the platform of the entry, if its address has changed since
   --yes                        of decide, and of finish with --client: do not ask
   --version                    print the version and exit
   --help                       print this text and exit
@@ -73,6 +74,7 @@ const options = {
   by: { type: 'string' },
   'transfers-filter': { type: 'string' },
   force: { type: 'boolean', default: false },
+  platform: { type: 'string' },
   yes: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -90,7 +92,7 @@ const commands: Readonly<
   finish: { arguments: 'references', options: ['client', 'by', 'transfers-filter', 'yes'] },
   decide: {
     arguments: ['reference', 'id or not_paid'],
-    options: ['by', 'transfers-filter', 'force', 'yes'],
+    options: ['by', 'transfers-filter', 'force', 'platform', 'yes'],
   },
   check: { arguments: [], options: [] },
   stats: { arguments: [], options: ['json', 'prometheus'] },
@@ -173,7 +175,17 @@ export function readCommand(args: string[]) {
           `decide takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
         );
       }
-      return { name, store, reference, verdict, by, transfersFilter, force, yes };
+      return {
+        name,
+        store,
+        reference,
+        verdict,
+        by,
+        transfersFilter,
+        force,
+        platform: values.platform,
+        yes,
+      };
     case 'migrate':
       return { name: 'migrate' as const, store, isDryRun: values['dry-run'] };
     default:
@@ -192,8 +204,8 @@ const parse = (args: string[]) => parseFlags(args, options, true);
 /** @throws UsageError unless exactly one store is given, with an address */
 function readStoreAddress(values: ReturnType<typeof parse>['values']) {
   const stores = storeNames.flatMap((name) => {
-    const { [name]: address, table, prefix } = values;
-    return typeof address === 'string' ? [{ name, address, table, prefix }] : [];
+    const { [name]: address, table, prefix, 'transfers-filter': filter } = values;
+    return typeof address === 'string' ? [{ name, address, table, prefix, filter }] : [];
   });
   const [store] = stores;
   if (store === undefined || stores.length > 1) {

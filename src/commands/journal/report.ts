@@ -1,3 +1,4 @@
+import { journalKey } from '../../internal/formats.ts';
 import { formatTime } from '../../internal/text.ts';
 import { addRow, createTotals } from '../../books/rows.ts';
 import type { JournalEntry, OpenEntry } from '../../journals/journal.ts';
@@ -34,7 +35,7 @@ export interface OpenRow {
 export const rowsOf = ({ listed, entries }: OpenPayments): OpenRow[] =>
   listed.map(({ reference, state }) => ({
     reference,
-    entry: state === 'unreadable' ? undefined : entries.get(reference.toLowerCase()),
+    entry: state === 'unreadable' ? undefined : entries.get(journalKey(reference)),
   }));
 
 /** Sums amounts by currency, such as `12.50 USDC`. */
@@ -53,8 +54,9 @@ function sumByCurrency(inputs: readonly OnceInput[]): Readonly<Record<string, st
 
 /** The age of the open payment whose first claim is the oldest; undefined if none is open. */
 function findOldestAge(rows: readonly OpenRow[], now: number): number | undefined {
-  const times = rows.flatMap(({ entry }) => (entry === undefined ? [] : [readFirstClaim(entry)]));
-  return times.length === 0 ? undefined : Math.max(0, now - Math.min(...times));
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const { entry } of rows) if (entry) oldest = Math.min(oldest, readFirstClaim(entry));
+  return Number.isFinite(oldest) ? Math.max(0, now - oldest) : undefined;
 }
 
 /** The table of open payments that `list` prints, and the command that comes next. */
@@ -83,11 +85,11 @@ export function formatTable(open: OpenPayments, store: StoreAddress): string {
     ...(inputs.length > 0 ? [`${formatSums(inputs)} in all`] : []),
     ...(oldest === undefined ? [] : [`the oldest for ${formatAge(oldest)}`]),
   ].join(', ');
-  return `${formatColumns([header, ...cells]).join('\n')}\n\n${summary}.\n${describeNextOfAll(rows, store)}`;
+  return `${formatColumns([header, ...cells]).join('\n')}\n\n${summary}.\n${nextOfList(rows, store)}`;
 }
 
 /** The one command that comes next for all open payments. */
-function describeNextOfAll(rows: readonly OpenRow[], store: StoreAddress): string {
+function nextOfList(rows: readonly OpenRow[], store: StoreAddress): string {
   if (rows.some(({ entry }) => entry?.state === 'sending')) {
     return `Next, search the platform's list. This sends nothing:\n  ${formatCommand('finish', [], store)}\n`;
   }
@@ -212,6 +214,10 @@ export function formatStats({ open, oldestOpenSeconds, amounts }: Stats): string
   return `${formatColumns(rows).join('\n')}\n`;
 }
 
+/** Another program may have written a currency with any character. */
+const escapeLabel = (text: string): string =>
+  text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? String.raw`\n` : `\\${sign}`));
+
 /** The numbers as lines that Prometheus reads, for example by the textfile collector. */
 export function formatMetrics({ open, oldestOpenSeconds, amounts }: Stats): string {
   const metrics = [
@@ -228,9 +234,8 @@ export function formatMetrics({ open, oldestOpenSeconds, amounts }: Stats): stri
     [
       'payments_journal_open_amount',
       'Amount of the open payments by currency.',
-      // Another program may have written the currency.
       ...Object.entries(amounts).map(
-        ([currency, sum]) => `{currency="${currency.replaceAll(/\W/g, '_')}"} ${sum}`,
+        ([currency, sum]) => `{currency="${escapeLabel(currency)}"} ${sum}`,
       ),
     ],
   ];

@@ -1,6 +1,6 @@
-import { defaultGracePeriod, defaultTotalTimeout } from '../../calls/options.ts';
+import { defaultClockSkew, defaultGracePeriod, defaultTotalTimeout } from '../../calls/options.ts';
 import type { AmbiguousEntry, JournalEntry, OpenEntry, PaidEntry } from '../../journals/journal.ts';
-import { findTimeLeft } from '../../once/entries.ts';
+import { correctClaim, findTimeLeft } from '../../once/entries.ts';
 import { statusMeaning } from '../../schemas/transfer.ts';
 import { isCertainlyOther } from '../../search/compare.ts';
 import { clean } from '../table.ts';
@@ -46,8 +46,12 @@ const formatLeft = (ms: number): string =>
   formatAge(Math.max(1, Math.ceil(ms / minuteMs)) * minuteMs);
 
 /** How long the request of an open payment may still run and take effect, for a default client. */
-export const timeLeftOf = (entry: OpenEntry, now: number) =>
-  findTimeLeft(entry, now, { totalTimeout: defaultTotalTimeout, gracePeriod: defaultGracePeriod });
+export function timeLeftOf(entry: OpenEntry, now: number) {
+  const times = { totalTimeout: defaultTotalTimeout, gracePeriod: defaultGracePeriod };
+  // The next call moves the times of a claim whose clock was ahead, in the same way.
+  const isAhead = entry.claimedAt - now > defaultClockSkew;
+  return findTimeLeft(isAhead ? correctClaim(entry, now) : entry, now, times);
+}
 
 /** What is known about a payment: the state of its entry, where `sending` has two meanings. */
 export function stageOf(entry: JournalEntry, now: number) {
@@ -59,12 +63,13 @@ export function stageOf(entry: JournalEntry, now: number) {
 export function formatCommand(
   name: string,
   args: readonly string[],
-  { name: flag, address, table, prefix }: StoreAddress,
+  { name: flag, address, table, prefix, filter }: StoreAddress,
   options: readonly string[] = [],
 ): string {
   const flags = [...options, `--${flag}`, printAddress(flag, address)];
   if (table !== undefined) flags.push('--table', quote(table));
   if (prefix !== undefined) flags.push('--prefix', quote(prefix));
+  if (filter !== undefined && name !== 'show') flags.push('--transfers-filter', quote(filter));
   const names = args.map(quote);
   // Without `--` before it, a reference that starts with a dash would be read as an option.
   const all = args[0]?.startsWith('-') === true ? [...flags, '--', ...names] : [...names, ...flags];
@@ -85,62 +90,69 @@ const quote = (text: string): string =>
 interface NextContext {
   readonly now: number;
   readonly store: StoreAddress;
-  /** The transfers that were read. */
+  /** The transfers of the payment, as far as they could be read. */
   readonly transfers: readonly Candidate[];
   /** The platform of the operator's client, if there is one. */
   readonly baseUrl: string | undefined;
 }
 
 /** Says what to do next about a payment, by the one command for its state. */
-export function describeNext(
-  reference: string,
+export function nextOfPayment(
   entry: JournalEntry,
   { now, store, transfers, baseUrl }: NextContext,
 ): string {
-  if (entry.state === 'paid') return describePaid(reference, entry, transfers[0], store);
+  const { description: reference } = entry.input;
+  if (baseUrl !== undefined && baseUrl !== entry.platform && entry.state !== 'not_paid') {
+    return `It belongs to another platform than your client, which proves nothing about it. Next:\n  export PAYMENTS_BASE_URL=${quote(entry.platform)}\n`;
+  }
+  if (entry.state === 'paid') return nextOfPaid(entry, transfers[0], store);
   if (entry.state === 'not_paid') return 'Nothing is left to do here: its next job pays it.\n';
-  if (entry.state === 'ambiguous') return describeDecisions(reference, entry, store);
-  const command = formatCommand('finish', [reference], store);
-  const { toRun, toTakeEffect } = timeLeftOf(entry, now);
+  if (entry.state === 'ambiguous') {
+    const isUnread = transfers.length > 0 && transfers.every(({ transfer }) => !transfer);
+    return isUnread
+      ? 'None of the transfers can be read. Before you decide, check that PAYMENTS_API_KEY is the key of the payment.\n'
+      : describeDecisions(reference, entry, store);
+  }
   const lines = [
-    ...(baseUrl === undefined || baseUrl === entry.platform
-      ? []
-      : ['It belongs to another platform than your client: set PAYMENTS_BASE_URL first.']),
     describeWait(entry, now),
     "Next, search the platform's list. This sends nothing:",
-    `  ${command}`,
+    `  ${formatCommand('finish', [reference], store)}`,
   ];
-  const ifNotListed =
-    toTakeEffect <= 0
-      ? 'If the list does not show it, its next job pays it. If no job will come, close it:'
-      : 'If you are certain that it was never made, let its next job pay it:';
-  if (toTakeEffect <= 0 || (toRun <= 0 && !Number.isFinite(toTakeEffect))) {
-    lines.push(ifNotListed, `  ${formatCommand('decide', [reference, 'not_paid'], store)}`);
+  const { toRun, toTakeEffect } = timeLeftOf(entry, now);
+  const isOver = toTakeEffect <= 0;
+  if (isOver || (toRun <= 0 && !Number.isFinite(toTakeEffect))) {
+    lines.push(
+      isOver
+        ? 'If the list does not show it, its next job pays it. If no job will come, close it:'
+        : 'If you are certain that it was never made, let its next job pay it:',
+      `  ${formatCommand('decide', [reference, 'not_paid'], store)}`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
 
-function describePaid(
-  reference: string,
-  { input }: PaidEntry,
+/** Whether the platform has given the id of a recorded transfer to another payment. */
+export const isOtherPayment = ({ transfer }: Candidate, { input }: PaidEntry): boolean =>
+  transfer !== undefined && input.amount !== undefined && isCertainlyOther(transfer, input);
+
+function nextOfPaid(
+  entry: PaidEntry,
   recorded: Candidate | undefined,
   store: StoreAddress,
 ): string {
-  const { transfer, isMissing = false } = recorded ?? {};
-  const isOther =
-    transfer !== undefined && input.amount !== undefined && isCertainlyOther(transfer, input);
-  if (isMissing || isOther) {
-    const command = formatCommand('decide', [reference, 'not_paid'], store, ['--force']);
-    const what = isOther ? 'has given its id to another payment' : 'has no such transfer';
+  if (recorded === undefined) return 'Nothing is left to do here.\n';
+  const isOther = isOtherPayment(recorded, entry);
+  if (isOther || recorded.isMissing === true) {
+    const args = [entry.input.description, 'not_paid'];
     return [
-      `The platform ${what}. Either your key belongs to another account,`,
+      `The platform ${isOther ? 'has given its id to another payment' : 'has no such transfer'}. Either your key is that of another tenant,`,
       'or the platform was restored from a backup. If it was restored, let the next job of the payment',
-      'pay it again. This searches first, and refuses if the list shows the payment:',
-      `  ${command}`,
+      'pay it again. This searches first, and refuses if a transfer has this very reference:',
+      `  ${formatCommand('decide', args, store, ['--force'])}`,
       '',
     ].join('\n');
   }
-  const meaning = transfer && statusMeaning(transfer);
+  const meaning = recorded.transfer && statusMeaning(recorded.transfer);
   if (meaning === 'failed') return 'The transfer failed: pay under a new reference.\n';
   if (meaning === 'arrived') return 'The money has arrived. Nothing is left to do.\n';
   return 'Nothing is left to do here.\n';
@@ -161,9 +173,9 @@ export function describeWait(entry: OpenEntry, now: number): string {
 }
 
 /** The commands with which an operator can decide an ambiguous payment. */
-function describeDecisions(
+export function describeDecisions(
   reference: string,
-  { candidates, sharedWith }: AmbiguousEntry,
+  { candidates, sharedWith }: Pick<AmbiguousEntry, 'candidates' | 'sharedWith'>,
   store: StoreAddress,
 ): string {
   const show = (other: string) => [

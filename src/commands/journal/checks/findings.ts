@@ -104,7 +104,7 @@ export async function* readTable(run: Query, table: string): AsyncGenerator<Stor
   }
 }
 
-export const isOldTable = (columns: readonly string[]): boolean => !columns.includes('transfer_id');
+export const isOldTable = (columns: readonly string[]): boolean => !columns.includes('claimed_at');
 
 export const versionFinding = (isOld: boolean, store: StoreAddress): Finding =>
   findingOf(

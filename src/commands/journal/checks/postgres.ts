@@ -84,12 +84,11 @@ async function* checkServer(
     server?.['lossy'] !== true,
     'synchronous_commit or fsync is off, so a crash loses the latest claims, whose payments are then made again. Turn both on.',
   );
-  const standbys = await run("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'async'");
-  yield findingOf(
-    'standbys',
-    standbys.length === 0,
-    `${standbys.length} asynchronous. A fail-over to one loses the latest claims: set synchronous_standby_names, or pass searchFirst: 'always' to postgresJournal.`,
+  const [standbys] = await run(
+    "SELECT count(*) FILTER (WHERE sync_state IS NULL OR sync_state = 'async')::int AS async FROM pg_stat_replication",
   );
+  const unknown = `${String(standbys?.['async'])} may be asynchronous. A fail-over to one loses the latest claims, unless postgresJournal has searchFirst: 'always', which this command does not see.`;
+  yield standbys?.['async'] === 0 ? { name: 'standbys' } : { name: 'standbys', unknown };
 }
 
 async function* checkTable(run: Query, literal: string): AsyncGenerator<Finding, void> {
@@ -107,8 +106,13 @@ async function* checkTable(run: Query, literal: string): AsyncGenerator<Finding,
     'the column reference is no primary key, so two calls may both claim a payment. Stop what pays, and add the key.',
   );
   const [holder] = await run(
-    `SELECT activity.pid, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds FROM pg_locks JOIN pg_stat_activity AS activity USING (pid) WHERE relation = to_regclass(${literal}) AND mode = 'RowExclusiveLock' AND clock_timestamp() - xact_start > interval '${longTransaction} seconds' ORDER BY xact_start LIMIT 1`,
+    `SELECT activity.pid, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds FROM pg_locks JOIN pg_stat_activity AS activity USING (pid) WHERE relation = to_regclass(${literal}) AND mode = 'RowExclusiveLock' AND coalesce(clock_timestamp() - xact_start > interval '${longTransaction} seconds', activity.pid <> pg_backend_pid()) ORDER BY xact_start LIMIT 1`,
   );
+  if (holder !== undefined && holder['seconds'] === null) {
+    const unknown = `a session of another role (${String(holder['pid'])}) has written an entry, and this role may not see since when. Run this command as the role of your service.`;
+    yield { name: 'transactions around claims', unknown };
+    return;
+  }
   yield findingOf(
     'transactions around claims',
     holder === undefined,

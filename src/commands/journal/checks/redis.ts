@@ -34,7 +34,10 @@ export async function* checkRedis(store: StoreAddress): AsyncGenerator<Finding, 
     for await (const { reference } of journal.open()) open.add(reference);
     const checks = new EntryChecks();
     for (const [reference, entry] of stored) {
-      checks.add({ reference, stored: entry, isOpen: open.has(reference) }, now);
+      // A payment that has changed since its entry was read is no proof.
+      const isOpen =
+        open.has(reference) || (await command('GET', `${keyPrefix}${reference}`)) !== entry;
+      checks.add({ reference, stored: entry, isOpen }, now);
     }
     yield* checks.findings(store);
   } finally {
