@@ -186,6 +186,13 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([
       expect.stringMatching(/^transactions around claims: the session \d+ has had a transaction/),
     ]);
+    // An ordinary role may not see since when another role has had a transaction.
+    await pool.query(
+      `CREATE ROLE service LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON payments_journal TO service`,
+    );
+    const asService = await run(['check', '--postgres', url.replace('postgres@', 'service@')]);
+    expect(asService).toMatchObject({ status: 0, err: '' });
+    expect(asService.out).toMatch(/^unknown {2}transactions around claims: a session of another/m);
     await session.query('ROLLBACK');
     session.release();
     expect(await findProblems('--postgres', url)).toEqual([]);
