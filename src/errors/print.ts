@@ -1,6 +1,6 @@
 import type * as WorkerThreads from 'node:worker_threads';
 import { builtinModule, host, onExit, runtime } from '../internal/runtime.ts';
-import { fieldOf, isError } from '../internal/thrown.ts';
+import { fieldOf, isError, messageOf } from '../internal/thrown.ts';
 import { framesOfCaller } from './call-site.ts';
 import { decorate, PaymentsError, type Issue } from './errors.ts';
 import { toPlainData } from './json.ts';
@@ -55,14 +55,23 @@ function describeFields(error: PaymentsError): string[] {
 function describeCauses(error: unknown, depth = 0): string[] {
   const cause = fieldOf(error, 'cause');
   if (cause === undefined || depth > 2) return [];
-  const text = isError(cause) ? `${cause.name}: ${cause.message}` : toText(cause);
+  const text = isError(cause) ? describeCause(cause) : toText(cause);
   const isOfCaller = depth === 0 && !(cause instanceof PaymentsError);
   return [
-    `[cause]: ${cut(text.replace(/\n[^]*/, ''))}`,
+    `[cause]: ${cut(text.trim().replace(/\n[^]*/, ''))}`,
     ...(isOfCaller ? framesOfCaller(fieldOf(cause, 'stack')).slice(0, 2) : []),
     ...describeCauses(cause, depth + 1),
   ];
 }
+
+/** An AggregateError, such as that of Node for a host with two addresses, has no message. */
+function describeCause({ name, message, errors, code }: ForeignError): string {
+  const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
+  const text = message.trim() || messageOf(first) || (typeof code === 'string' ? code : '');
+  return `${name}: ${text}`;
+}
+
+type ForeignError = Error & { readonly errors?: unknown; readonly code?: unknown };
 
 let isInstalled = false;
 let uncaught: PaymentsError | undefined;
@@ -84,9 +93,11 @@ export function printShortly(): void {
   if (runtime() !== 'node' || Reflect.has(globalThis, key)) return;
   Reflect.defineProperty(globalThis, key, { value: true });
   host.process?.on?.('uncaughtExceptionMonitor', (error) => {
-    if (error instanceof PaymentsError) uncaught = error;
+    // With a handler of the application, Node prints nothing, and may go on.
+    const isHandled = Number(host.process?.listenerCount?.('uncaughtException')) > 0;
+    if (error instanceof PaymentsError && !isHandled) uncaught = error;
   });
-  // Node prints after the last listener. Until then whoever reports the error finds all its fields.
+  // Node prints after the last listener, and all listeners before this one find all fields.
   onExit(() => {
     // A worker sends its error to the thread that started it, which may need the fields.
     const threads = builtinModule('node:worker_threads') as

@@ -13,8 +13,9 @@ interface ProcessGlobal {
   readonly versions?: Readonly<Record<string, string | undefined>>;
   /** The kind of process in Electron, such as `renderer`. */
   readonly type?: string;
-  readonly stderr?: { readonly on: (event: 'error', listener: () => void) => unknown };
+  readonly stderr?: { readonly on?: (event: 'error', listener: () => void) => unknown };
   readonly getBuiltinModule?: (id: string) => unknown;
+  readonly listenerCount?: (event: string) => number;
   readonly on?: (
     event: 'exit' | 'uncaughtExceptionMonitor',
     listener: (error: unknown) => void,
@@ -72,7 +73,7 @@ export function printLine(method: 'warn' | 'error', text: string): void {
     const stderr = runtime() === 'node' ? host.process?.stderr : undefined;
     if (stderr !== undefined && !Reflect.has(stderr, guardKey)) {
       Reflect.defineProperty(stderr, guardKey, { value: true });
-      stderr.on('error', () => undefined);
+      stderr.on?.('error', () => undefined);
     }
     // oxlint-disable-next-line no-console -- stderr on every runtime
     console[method](text);

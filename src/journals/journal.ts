@@ -364,7 +364,15 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
-export function readPaidBefore({ paidBefore }: PruneOptions): number {
+export function readPaidBefore(options: PruneOptions): number {
+  const { paidBefore, keepReferences = false, ...others } = options;
+  // Without this check, a misspelt keepReferences would remove what it has to keep.
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined || typeof keepReferences !== 'boolean') {
+    throw new Error(
+      `prune: ${unknown ?? 'keepReferences'} is ${unknown === undefined ? 'no boolean' : 'unknown'}; expected { paidBefore, keepReferences: true }.`,
+    );
+  }
   const time = new Date(paidBefore).getTime();
   if (Number.isFinite(time)) return time;
   throw new Error('prune: paidBefore is not a valid date; expected a Date.');

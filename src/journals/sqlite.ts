@@ -244,6 +244,10 @@ function prepareStatements(database: Database, path: string, create: boolean) {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
+    // The transfer stays as it is: after a migration, one that two entries name has no owner.
+    strip: database.prepare(
+      'UPDATE payments_journal SET entry = ?, terms = NULL, claimed_at = NULL WHERE reference = ? AND entry = ?',
+    ),
     prune: database.prepare(
       'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
     ),
@@ -348,19 +352,23 @@ export function sqliteJournal(
   };
   /** Removes the terms of the entries of one page, in one transaction, and counts these entries. */
   const dropTermsOf = (start: string, end: string, paidBefore: number): number => {
-    const { terms, begin, commit, rollback, update } = prepare();
+    const { terms, begin, commit, rollback, strip } = prepare();
     let count = 0;
     begin.run();
     try {
       for (const row of terms.all(start, end, paidBefore) as Row[]) {
         const pruned = dropTerms(parseEntry(row.entry), paidBefore);
         if (pruned === undefined) continue;
-        update.run(...valuesOf(pruned), row.reference, row.entry);
-        count += 1;
+        const { changes } = strip.run(serializeEntry(pruned), row.reference, row.entry);
+        count += Number(changes);
       }
       commit.run();
     } catch (error) {
-      rollback.run();
+      try {
+        rollback.run();
+      } catch {
+        // On a full disk SQLite has rolled back already, and the first error says why.
+      }
       throw error;
     }
     return count;

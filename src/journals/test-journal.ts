@@ -568,7 +568,7 @@ const firstClaimCase: JournalCase = {
 const pruneCase: JournalCase = {
   expected:
     'prune({ paidBefore }) removes what was paid before it, with keepReferences only the terms, and resolves to the number.',
-  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count. With keepReferences, replace input by { description } in the entries that have more.",
+  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count. With keepReferences, replace input by { description } in the entries that have more, and clear columns of terms.",
   run: async (trial) => {
     await prunePaid(trial, false);
     await prunePaid(trial, true);

@@ -1,7 +1,7 @@
 import { invalidArguments } from '../calls/arguments.ts';
 import { checkBy, checkOptions, defaultClockSkew, defaultGracePeriod } from '../calls/options.ts';
 import type { Trace } from '../calls/tracing.ts';
-import { PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
+import { NotFoundError, PaymentsError, type CallIdentity, type Issue } from '../errors/errors.ts';
 import type { JournalEntry, NotPaidEntry, OpenEntry, PaidEntry } from '../journals/journal.ts';
 import {
   isTransferId,
@@ -114,9 +114,8 @@ class Verdict {
   ): Promise<PaidEntry> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id, this.#journal.timeLeft);
-    const recorded = before?.input;
     const input =
-      recorded?.amount === undefined ? readInputOf(transfer, this.#reference) : recorded;
+      before === undefined ? readInputOf(transfer, this.#reference) : await this.#readInput(before);
     if (input === undefined || isCertainlyOther(transfer, input)) {
       throw errors.createConflictError(`${id} is another payment, by its terms and description`);
     }
@@ -144,12 +143,16 @@ class Verdict {
     if (entry.input.amount !== undefined) return entry.input;
     const { reads, baseUrl } = this.#context;
     const { transferId, platform } = entry;
-    const isHere = platform === baseUrl;
-    const transfer = isHere ? await reads.get(transferId, this.#journal.timeLeft) : undefined;
+    let transfer: Transfer | undefined;
+    try {
+      if (platform === baseUrl) transfer = await reads.get(transferId, this.#journal.timeLeft);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
     const input = transfer && readInputOf(transfer, this.#reference);
     if (input !== undefined) return input;
     throw this.#journal.errors.createConflictError(
-      `The journal has dropped the terms of this payment (prune), and ${transferId} does not show them here: only a transfer's id can be recorded`,
+      `The journal has dropped the terms of this payment (prune), and ${transferId} does not show them here, so no search can be made`,
     );
   }
 

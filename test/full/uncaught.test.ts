@@ -104,8 +104,15 @@ describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) 
     expect(printed.match(/got 5; expected a decimal string/g)).toHaveLength(1);
   });
 
-  test('has all its fields for a handler of uncaught errors', async () => {
-    const handler = `process.on('uncaughtException', (error) => console.error(Object.keys({ ...error }), error.cause));`;
+  test('prints an AggregateError in the cause with its first error', async () => {
+    const veto = `throw new Error('Is the database up?', { cause: new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]) })`;
+    const program = `await payments.withOptions({ authorize: () => { ${veto} } }).transfers.create(${input})`;
+    expect(await run(type, program)).toContain('AggregateError: connect ECONNREFUSED ::1:5432');
+  });
+
+  test('has all its fields for a handler of uncaught errors, also at the exit', async () => {
+    const handler = `let last; process.on('uncaughtException', (error) => { last = error; });
+      process.on('exit', () => console.error(Object.keys({ ...last }), last.cause));`;
     const printed = await run(type, `${handler} ${programs['create']}`);
     for (const field of [
       'outcome',

@@ -897,6 +897,22 @@ describe('the option table of postgresJournal', () => {
   );
 });
 
+test.each([
+  [{ keepReferences: 'true' }, 'prune: keepReferences is no boolean'],
+  [{ keepReference: true }, 'prune: keepReference is unknown'],
+  [{ paidBefore: new Date('12/45/2026') }, 'prune: paidBefore is not a valid date'],
+])('prune removes nothing for the wrong options %j', async (wrong, message) => {
+  const sqlite = sqliteJournal(':memory:');
+  onTestFinished(() => sqlite.close());
+  for (const journal of [memoryJournal(), sqlite]) {
+    const input = newInput();
+    await journal.swap(input.description, undefined, createPaid(input, 3));
+    const options = { paidBefore: new Date(4), ...wrong } as never;
+    await expect((async () => journal.prune(options))()).rejects.toThrow(message);
+    expect(await journal.read(input.description)).toMatchObject({ state: 'paid', input });
+  }
+});
+
 describe('a journal that throws an error with retryable: false', () => {
   const failure = Object.assign(new Error('The file db://ada:hunter2@host was replaced.'), {
     retryable: false,

@@ -151,11 +151,25 @@ describe('a payment whose terms prune has dropped', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('is decided with force by the terms of another transfer', async () => {
+  test('is not decided by a transfer of other terms than that of its recorded transfer', async () => {
     const { decide, entry, sandbox } = await recordWrong();
     const { id } = sandbox.transfers.create({ ...input, amount: '1.00', description: 'by hand' });
-    await decide(id);
-    expect(await entry()).toMatchObject({ transferId: id, input: { ...input, amount: '1.00' } });
+    expect(await inDoubtErrorOf(decide(id))).toMatchObject({ reason: 'conflict' });
+    const { id: right } = sandbox.transfers.create({ ...input, description: 'by hand, too' });
+    await decide(right);
+    expect(await entry()).toMatchObject({ transferId: right, input });
+  });
+
+  test('is not decided if the platform has lost the recorded transfer with the terms', async () => {
+    const { decide, payments, entry, wrong, sandbox } = await recordWrong();
+    const fetch = async (request: Request) =>
+      request.url.endsWith(wrong.id)
+        ? Response.json({ error: 'None.', code: 'transfer_not_found' }, { status: 404 })
+        : sandbox.fetch(request);
+    const error = await inDoubtErrorOf(decide('not_paid', payments.withOptions({ fetch })));
+    expect(error).toMatchObject({ reason: 'conflict' });
+    expect(error.message).toContain('does not show them here, so no search can be made');
+    expect(await entry()).toMatchObject({ state: 'paid' });
   });
 
   test.each(['hidden terms', 'another platform'])('is not decided as not paid: %s', async (why) => {

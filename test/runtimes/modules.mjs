@@ -141,7 +141,10 @@ export function checkContents(installed) {
     'dist/sbom.cdx.json',
   ];
   const reachable = findReachable(installed, findEntries(installed));
-  const isGuide = (file) => /^docs\/([\w-]+\.md|images\/[\w-]+\.(png|svg))$|^examples\//.test(file);
+  const isGuide = (file) =>
+    /^docs\/([\w-]+\.md|images\/[\w-]+\.(png|svg)|monitoring\/[\w-]+\.(yml|json))$|^examples\//.test(
+      file,
+    );
   const useless = files.filter(
     (file) => !documents.includes(file) && !isGuide(file) && !reachable.has(join(installed, file)),
   );
