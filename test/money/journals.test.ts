@@ -897,6 +897,15 @@ describe('the option table of postgresJournal', () => {
   );
 });
 
+test('sqliteJournal lists an entry of an unknown state as open', async () => {
+  const journal = sqliteJournal(':memory:');
+  onTestFinished(() => journal.close());
+  await journal.swap('r-1', undefined, { state: 'paused' } as never);
+  const listed: string[] = [];
+  for await (const { reference } of journal.open()) listed.push(reference);
+  expect(listed).toEqual(['r-1']);
+});
+
 test.each([
   [{ keepReferences: 'true' }, 'prune: keepReferences is no boolean'],
   [{ keepReference: true }, 'prune: keepReference is unknown'],
