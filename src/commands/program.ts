@@ -66,8 +66,9 @@ export async function runProgram(
   } catch (cause) {
     const isUsage = cause instanceof UsageError;
     const hint = isUsage ? `${name} --help prints the usage.\n` : '';
-    process.stderr.write(`${(cause as Error).message}\n${hint}`);
     process.exitCode = isUsage ? 2 : 1;
+    // What failed may have left a connection open, which would keep the process alive.
+    process.stderr.write(`${(cause as Error).message}\n${hint}`, () => process.exit());
   }
 }
 

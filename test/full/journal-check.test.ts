@@ -291,6 +291,15 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     expect(await findProblems('--redis', `redis://127.0.0.1:${port}`)).toEqual([]);
   });
 
+  test('ends with status 1 on a cluster that is not ready', async () => {
+    const { url } = await create('--cluster-enabled', 'yes');
+    const { status, err } = await run(['check', '--redis', url]);
+    expect({ status, err }).toEqual({
+      status: 1,
+      err: 'Redis ended the connection. If it is a cluster, look at CLUSTER INFO.\n',
+    });
+  });
+
   test('finds the database that has the journal, if another is empty', async () => {
     const { journal, url } = await create();
     await fill(journal);

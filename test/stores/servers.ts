@@ -80,6 +80,12 @@ export async function startRedisCluster(): Promise<readonly Server[]> {
   execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], {
     stdio: 'ignore',
   });
+  // A node rejects commands until it knows that all others have their slots.
+  const isReady = ({ port }: Server) =>
+    execFileSync('redis-cli', ['-p', String(port), 'CLUSTER', 'INFO'])
+      .toString()
+      .includes('cluster_state:ok');
+  await eventually(() => nodes.every(isReady));
   return nodes;
 }
 

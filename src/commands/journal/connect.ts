@@ -82,7 +82,7 @@ function addSchema(table: string, url: string): string {
 
 export interface RedisConnection {
   readonly options: Readonly<Record<string, unknown>>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error' | 'end', listener: (error: Error) => void): unknown;
   connect(): Promise<void>;
   call(...args: [string, ...string[]]): Promise<unknown>;
   disconnect(): void;
@@ -121,14 +121,16 @@ export async function connectRedis({ address: url, prefix: keyPrefix = '' }: Sto
     clusterRetryStrategy: () => null,
     redisOptions,
   });
-  return {
-    connection: await connect(cluster),
-    server,
-    close: () => {
-      cluster.disconnect();
-      server.disconnect();
-    },
+  const close = () => {
+    cluster.disconnect();
+    server.disconnect();
   };
+  try {
+    return { connection: await connect(cluster), server, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /** Selects the database of the URL again, because ioredis falls back to database 0 silently. */
@@ -147,8 +149,15 @@ async function checkDatabase(server: RedisConnection): Promise<void> {
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));
+  // The client of a cluster that is not ready ends, but its connect() never settles.
+  const ended = new Promise<never>((_, reject) => {
+    connection.on('end', () => {
+      reject(new Error('Redis ended the connection. If it is a cluster, look at CLUSTER INFO.'));
+    });
+  });
+  ended.catch(() => undefined);
   try {
-    await connection.connect();
+    await Promise.race([connection.connect(), ended]);
     return connection;
   } catch (error) {
     connection.disconnect();
