@@ -40,7 +40,10 @@ export const rowsOf = ({ listed, entries }: OpenPayments): OpenRow[] =>
 
 /** Sums amounts by currency, such as `12.50 USDC`. */
 export const formatSums = (inputs: readonly OnceInput[]): string =>
-  Object.entries(sumByCurrency(inputs))
+  formatAmounts(sumByCurrency(inputs));
+
+const formatAmounts = (amounts: Readonly<Record<string, string>>): string =>
+  Object.entries(amounts)
     .map(([currency, sum]) => `${sum} ${currency}`)
     .join(', ');
 
@@ -149,7 +152,7 @@ export function formatEntry(
   const stage = stageOf(entry, now);
   const headline =
     entry.state === 'paid'
-      ? `was paid by ${entry.transferId}`
+      ? `is recorded as paid by ${entry.transferId}`
       : headlines[stage as keyof typeof headlines];
   const times: [string, string][] = [];
   if (entry.state === 'paid') times.push(['recorded', formatWhen(entry.paidAt, now)]);
@@ -205,11 +208,10 @@ export function countOpen(open: OpenPayments): Stats {
 }
 
 export function formatStats({ open, oldestOpenSeconds, amounts }: Stats): string {
-  const sums = Object.entries(amounts).map(([currency, sum]) => `${sum} ${currency}`);
   const rows = [
     ...Object.entries(open).map(([state, count]) => [state, String(count)]),
     ['oldest', oldestOpenSeconds > 0 ? formatAge(oldestOpenSeconds * 1_000) : '-'],
-    ['amounts', sums.join(', ') || '-'],
+    ['amounts', formatAmounts(amounts) || '-'],
   ];
   return `${formatColumns(rows).join('\n')}\n`;
 }
