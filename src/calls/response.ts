@@ -206,7 +206,7 @@ function describeStray(
   const { id: requestedId } = call.path;
   if (call.kind === 'safe' && typeof requestedId === 'string') {
     if (!isOnUsedConnection || id === requestedId) return undefined;
-    return { path: 'id', message: `got ${id}; expected ${requestedId}` };
+    return { path: 'id', message: `got ${id}; expected ${requestedId}, also from a mock` };
   }
   if (call.kind !== 'once' || call.acceptIf?.(parsed) !== true) return undefined;
   if (call.isOther?.(parsed) === true) {
@@ -216,7 +216,7 @@ function describeStray(
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
   const isNew = idsOfProcess.add(`${prepared.baseUrl} ${id}`, key);
   if (isNew || !isOnUsedConnection) return undefined;
-  return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one` };
+  return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one, also from a mock` };
 }
 
 function parseIfJson(text: string): unknown {

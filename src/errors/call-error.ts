@@ -86,7 +86,7 @@ function describeRequest(failure: Failure, failed: FailedCall, outcome: Outcome)
 }
 
 /** If a message of the platform has more characters, the error shows it on a line of its own. */
-const maxInlineLength = 60;
+const maxInlineLength = 100;
 
 const acceptedNote = 'The status shows that the platform accepted the call.';
 

@@ -168,7 +168,7 @@ export function rejectedFailure(
 const describeForeignStatus = (response: FailedResponse, call: FailedCall): string =>
   response.status < 400
     ? `${call.host} responded with ${response.status}, a redirect`
-    : `${describeSource(response, call)}; expected the platform's Error body`;
+    : `${describeSource(response, call)}; expected the platform's Error body, with error and code`;
 
 const describeSource = (response: FailedResponse, { host, redact }: FailedCall): string =>
   `${host} responded with ${response.status} (${oneLine(redactAndCut(describeType(response), redact))})`;
@@ -236,9 +236,7 @@ export function unusableFailure(
     outcome: 'unknown',
     status: response.status,
     requestId,
-    reason: isStray
-      ? `status ${status} with the id of another record; a mock has to give each record an id of its own`
-      : `status ${status} with an unusable body (${invalid})`,
+    reason: `status ${status} with ${isStray ? 'the id of another record' : `an unusable body (${invalid})`}`,
     // A retry helps after a cut-off or misdirected response, but not after one of a wrong shape.
     transient: invalid === 'truncated' || isStray,
     createError: (call) =>
@@ -253,7 +251,7 @@ export function unusableFailure(
 }
 
 const strayHint =
-  'A server or proxy may have sent a response twice, so the response was not used and its connection was closed. If a mock has sent it, give each of its records an id of its own.';
+  'A server or proxy may have sent a response twice, so the response was not used and its connection was closed.';
 
 /** Describes a 2xx response to another request. `issue` is about the field that shows this. */
 export const strayFailure = (response: FailedResponse, issue: Issue, redact: Redact): Failure =>

@@ -72,7 +72,6 @@ export function reattribute(
   // Replace the message in the stack, too, because a stack starts with the message.
   const stack = fieldOf(error, 'stack');
   const isText = typeof stack === 'string';
-  partsByError.set(error, parts);
   return decorate(error, {
     ...facts,
     ...(isText && { stack: stack.replace(error.message, () => message) }),

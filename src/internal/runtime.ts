@@ -1,3 +1,4 @@
+import type * as NodeHttp from 'node:http';
 import type * as NodeModule from 'node:module';
 
 /** The JavaScript runtimes that the SDK tells apart. */
@@ -137,12 +138,20 @@ export function isTestRun(): boolean {
 
 let checkedFetch: unknown;
 
-/** Warns once, in a test run, that the SDK does not call a stub of the global fetch. */
+/**
+ * Warns once, in a test run, that the SDK does not call a stub of the global fetch. A mock library
+ * such as msw, which replaces node:http as well, gets the SDK's requests.
+ */
 export function warnOfReplacedFetch(): void {
   const { fetch } = globalThis;
   if (fetch === checkedFetch) return;
   checkedFetch = fetch;
   if (!isTestRun() || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
+  const { request, Agent } = builtinModule('node:http') as typeof NodeHttp;
+  const { addRequest } = Agent.prototype as unknown as Readonly<Record<string, unknown>>;
+  const isNodes = (value: unknown, name: string) =>
+    Function.prototype.toString.call(value).startsWith(`function ${name}(`);
+  if (!isNodes(request, 'request') || !isNodes(addRequest, 'addRequest')) return;
   warn(
     'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',
   );

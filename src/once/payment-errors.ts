@@ -69,7 +69,7 @@ export class PaymentErrors {
 
   /**
    * Creates the error if the outcome is not known. `cause` is the error that has left the payment
-   * in doubt, and `detail` is one more line of the message.
+   * in doubt. `detail` comes before it, in the message's first line, as a sentence of its own.
    */
   createInDoubtError(
     claim: OpenEntry | undefined,
@@ -77,15 +77,9 @@ export class PaymentErrors {
     detail = '',
     others: DoubtTimes & { readonly retryable?: boolean } = {},
   ): PaymentInDoubtError {
-    const reason =
-      cause instanceof PaymentsError ? (cause.attempts.at(-1)?.reason ?? cause.name) : '';
-    const lines = [
-      'Whether the payment was made is not known yet',
-      reason && `The cause: ${reason}`,
-      cause instanceof PaymentsError && summaryOf(cause).replace(/\.$/, ''),
-      detail,
-    ];
-    return this.createError('in_doubt', lines.filter(Boolean).join('.\n'), {
+    const why = [detail, cause instanceof PaymentsError && summaryOf(cause)].filter(Boolean);
+    const description = `Whether the payment was made is not known yet. ${why.join('.\n')}`;
+    return this.createError('in_doubt', description.replace(/[. ]+$/, ''), {
       ...this.#timesOf(claim),
       ...others,
       cause,

@@ -36,6 +36,11 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
   if (typeof result?.status !== 'number' || typeof result.headers?.get !== 'function') {
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
+  if (result.bodyUsed === true || result.body?.locked === true) {
+    throw new TypeError(
+      'the custom fetch returned a Response that was read before; each call needs a new one',
+    );
+  }
   if (result.redirected === true) {
     // The server that redirects may have processed the request before, so the outcome is unknown.
     throw new TypeError('the custom fetch followed a redirect');

@@ -185,7 +185,7 @@ test('if authorize vetoes a payment with an expired claim of a dead process, the
   expect(error).toMatchObject({ reason: 'in_doubt', outcome: 'unknown', retryable: true });
   expect(error.cause).toBeInstanceOf(PaymentVetoedError);
   expect((error.cause as PaymentsError).cause).toBe(limit);
-  expect(error.message).toContain('The cause: PaymentVetoedError');
+  expect(error.message).toContain('not known yet. The option authorize vetoed');
   expect(await entry()).toEqual(claim);
   expect(count('transfers.create')).toBe(0);
   changeTo(() => true);

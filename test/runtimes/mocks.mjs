@@ -53,7 +53,8 @@ export async function checkMocks(consumer) {
     closed: await listen(closed),
   };
   closed.close();
-  const env = { ...process.env, NODE_EXTRA_CA_CERTS: cert };
+  // In a test run, a stub of the global fetch that gets no request is named on stderr.
+  const env = { ...process.env, NODE_ENV: 'test', NODE_EXTRA_CA_CERTS: cert };
   const checks = [];
   for (const runtime of ['node22', 'node24', 'node26']) {
     for (const library of libraries) {
@@ -62,7 +63,7 @@ export async function checkMocks(consumer) {
       const right = stdout.match(/^right /gm)?.length ?? 0;
       checks.push({
         name: `every call ends beside ${library.replace(/\d/, ' $&')}, ${runtime}`,
-        ok: code === 0 && right === checksOfEach,
+        ok: code === 0 && right === checksOfEach && !stderr.includes('fetch was replaced'),
         detail: `${stdout}${stderr}`,
       });
     }

@@ -22,6 +22,7 @@ export const expected: Readonly<Record<string, readonly Kind[]>> = {
   'client/with-options': ['doubt', 'memory'],
   'errors/call-site': ['doubt', 'journal', 'memory'],
   'errors/http-status': ['journal'],
+  'errors/mocks': ['doubt', 'memory'],
   'errors/public-message': ['account'],
   'errors/realms': ['hook', 'journal'],
   'errors/reference': ['batch', 'journal', 'memory'],
