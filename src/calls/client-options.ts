@@ -346,7 +346,9 @@ export function resolveOptions(options: ClientOptions) {
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
 const configurationError = (problems: readonly string[]): ConfigurationError =>
-  new ConfigurationError(redactor([])(problems.join('\n')), { outcome: 'not_sent' });
+  new ConfigurationError(redactor([])([...problems, 'See docs/options.md.'].join('\n')), {
+    outcome: 'not_sent',
+  });
 
 /**
  * Describes what is wrong with a base URL, without quoting the URL; undefined if nothing is. The

@@ -86,7 +86,7 @@ function describeRequest(failure: Failure, failed: FailedCall, outcome: Outcome)
 }
 
 /** If a message of the platform has more characters, the error shows it on a line of its own. */
-const maxInlineLength = 100;
+const maxInlineLength = 72;
 
 const acceptedNote = 'The status shows that the platform accepted the call.';
 
@@ -101,5 +101,5 @@ function describeConsequence(
 ): string {
   if (outcome === 'not_sent') return 'Nothing was sent.';
   if (outcome === 'rejected') return 'It did not take effect.';
-  return `Outcome unknown: ${ifUnknown}`;
+  return `Outcome unknown: ${ifUnknown} See docs/errors.md.`;
 }

@@ -165,10 +165,11 @@ export function rejectedFailure(
   };
 }
 
-const describeForeignStatus = (response: FailedResponse, call: FailedCall): string =>
-  response.status < 400
-    ? `${call.host} responded with ${response.status}, a redirect`
-    : `${describeSource(response, call)}; expected the platform's Error body, with error and code`;
+function describeForeignStatus(response: FailedResponse, call: FailedCall): string {
+  if (response.status < 400) return `${call.host} responded with ${response.status}, a redirect`;
+  const fields = /json/i.test(describeType(response)) ? ', with error and code' : '';
+  return `${describeSource(response, call)}; expected the platform's Error body${fields}`;
+}
 
 const describeSource = (response: FailedResponse, { host, redact }: FailedCall): string =>
   `${host} responded with ${response.status} (${oneLine(redactAndCut(describeType(response), redact))})`;

@@ -41,7 +41,7 @@ export class PlatformSettings {
         body: argument(settingsUpdateInputSchema(), patch),
         response: responseCheck(settingsSchema()),
         ifUnknown:
-          'the Settings may have been changed, and cannot be read. Send the same change again, unless another process may have changed them.',
+          'the Settings may have changed, and cannot be read. Send the same change again, unless another process may have changed them.',
       },
       options,
     );
