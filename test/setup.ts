@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { afterAll, afterEach, expect, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { openRegistry } from '../src/internal/doubt-registry.ts';
 import { printedWarnings } from '../src/internal/runtime.ts';
 import { checkDescribedResponses } from './support/described.ts';
@@ -29,8 +29,8 @@ afterEach(() => {
   expect(unexpected.splice(0), 'unexpected warnings of the SDK').toEqual([]);
 });
 
-// All clients of a worker share the payments in doubt, which would stop equal payments of the next file.
-afterAll(() => {
+// All clients of a worker share the payments in doubt, which would warn of equal payments of the next test.
+afterEach(() => {
   const registry: unknown = Reflect.get(globalThis, Symbol.for('payments-platform-sdk:doubts'));
   const { payments, inDoubt, dates } = (registry ?? {}) as Partial<ReturnType<typeof openRegistry>>;
   payments?.clear();

@@ -41,6 +41,8 @@ export interface CallRequest {
   readonly idempotencyKey?: string | undefined;
   /** Called with the body just before each attempt, after every wait; may throw. */
   readonly beforeSending?: (body: string) => void;
+  /** Called with the body when the call ends, and nobody knows whether it took effect. */
+  readonly onUnknown?: (body: string) => void;
   /** For payments: finds those of the journal with the terms of an input, if the journal can. */
   readonly findSimilar?: ((input: TransferCreateInput) => Promise<SimilarPayment[]>) | undefined;
   /** For writes: a sentence for the error when nobody knows whether the write took effect. */

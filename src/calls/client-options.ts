@@ -36,7 +36,7 @@ import {
 import { findFact, platformCheck, resolvePlatform, type PlatformFacts } from './platform.ts';
 import type { Journal } from '../journals/journal.ts';
 import { redactor } from '../errors/redact.ts';
-import { findMissingGlobal, host, runtime, warn } from '../internal/runtime.ts';
+import { findMissingGlobal, readVariable, runtime, warn } from '../internal/runtime.ts';
 import type { HttpAgent } from '../transports/agents.ts';
 import type { Fetch, GetWithBody } from '../transports/transport.ts';
 
@@ -259,7 +259,7 @@ export const readEnvironment = (): ClientOptions =>
   Object.fromEntries(
     Object.entries(variables).flatMap(([name, variable]) => {
       // Trim the value, because a variable that was read from a file often ends with a line break.
-      const value = host.process?.env?.[variable]?.trim();
+      const value = readVariable(variable)?.trim();
       return value ? [[name, value] as const] : [];
     }),
   );
@@ -319,6 +319,14 @@ export function resolveOptions(options: ClientOptions) {
       );
     }
   }
+  if (isUnreachable(baseUrl) && readVariable('NODE_ENV') === 'production') {
+    warn('payments-platform-sdk: NODE_ENV is production, and this client pays in a sandbox.');
+  }
+  if (textComparison.test(String(options.authorize))) {
+    warn(
+      "payments-platform-sdk: authorize compares an amount as text, by which '100000.00' is less than '9999.99'.\nCompare it by compareAmounts(amount, '9999.99') <= 0.",
+    );
+  }
   const versionedUrl = withoutSlash(baseUrl);
   return {
     baseUrl: versionedUrl,
@@ -344,6 +352,9 @@ export function resolveOptions(options: ClientOptions) {
 
 /** If an option is at most this many milliseconds, the caller probably meant seconds. */
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
+
+/** Finds `amount <= '9999.99'` in the source text of a function, which has no other effect. */
+const textComparison = /(?<!\+ ?[\w.]*)\bamount\s*[<>]=?\s*['"`]|['"`]\s*[<>]=?\s*[\w.]*\bamount\b/;
 
 const configurationError = (problems: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])([...problems, 'See docs/options.md.'].join('\n')), {

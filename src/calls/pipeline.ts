@@ -317,7 +317,11 @@ export class RequestPipeline {
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
       const plan = planRetry(retryKindOf(running), failure, retries, limits);
-      if (!plan.again) throw createCallError(failure, running, plan.note);
+      if (!plan.again) {
+        const error = createCallError(failure, running, plan.note);
+        if (error.outcome === 'unknown') running.call.onUnknown?.(running.prepared.body ?? '');
+        throw error;
+      }
       retries += 1;
       lastCost = plan.cost;
       this.#reportWait('onRetry', running, plan.delayMs, failure.reason);

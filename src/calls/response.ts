@@ -216,7 +216,10 @@ function describeStray(
   const key = prepared.idempotencyKey ?? prepared.headers['idempotency-key'];
   const isNew = idsOfProcess.add(`${prepared.baseUrl} ${id}`, key);
   if (isNew || !isOnUsedConnection) return undefined;
-  return { path: 'id', message: `got ${id}, which an earlier creation has; expected a new one, also from a mock` };
+  return {
+    path: 'id',
+    message: `got ${id}, which an earlier creation has; expected a new one, also from a mock`,
+  };
 }
 
 function parseIfJson(text: string): unknown {

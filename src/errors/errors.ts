@@ -406,14 +406,21 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
 /** How many errors around an error of this package the guards look through. */
 const maxWrappers = 5;
 
-/** The values that other code may have wrapped: the cause of an error, and what `errors` lists. */
+/**
+ * The fields in which other code keeps an error: GraphQL's `originalError`, the `reason` of
+ * Promise.allSettled, the `suppressed` of `using`, and what loggers and results call it.
+ */
+const wrappingFields = ['cause', 'originalError', 'reason', 'error', 'suppressed', 'err'];
+
+/** The values that other code may have wrapped, also those that `errors` lists. */
 function wrappedIn(value: unknown): readonly unknown[] {
-  const [cause, errors] = [fieldOf(value, 'cause'), fieldOf(value, 'errors')];
+  const wrapped = wrappingFields.map((name) => fieldOf(value, name));
+  const errors = fieldOf(value, 'errors');
   try {
-    return Array.isArray(errors) ? [cause, ...(errors as unknown[])] : [cause];
+    return Array.isArray(errors) ? [...wrapped, ...(errors as unknown[])] : wrapped;
   } catch {
     // A revoked Proxy throws, and so may a getter in an array.
-    return [cause];
+    return wrapped;
   }
 }
 

@@ -6,8 +6,10 @@ export interface Doubt {
   readonly key: string;
   /** The reference for a line on stderr, without credentials. */
   readonly reference: string;
-  /** Whether the journal of the payment ends with this process. */
-  readonly isInMemory: boolean;
+  /** What knows of the payment: a journal, one that ends with this process, or nothing. */
+  readonly keptBy: 'journal' | 'memory' | 'nothing';
+  /** The batch that makes the payment, whose rows are different payments. */
+  batch: unknown;
   /** How many calls in this process are making the payment. */
   calls: number;
   /** How many of these calls have begun to send the payment. */
@@ -50,12 +52,15 @@ export function openRegistry(): Registry {
 function report({ payments }: Registry): void {
   const mayHavePaid = ({ requests, termsKey }: Doubt) => requests > 0 || termsKey !== undefined;
   const open = [...payments.values()].filter(mayHavePaid);
-  const hints = [
-    'Call createOnce again with the same reference; payments-journal list shows what is open.',
-    'The journal was in memory, so the next process pays again: look in the list of transfers first.',
-  ];
-  for (const [index, hint] of hints.entries()) {
-    const count = open.filter(({ isInMemory }) => (isInMemory ? 1 : 0) === index).length;
+  const hints: Readonly<Record<Doubt['keptBy'], string>> = {
+    journal:
+      'Call createOnce again with the same reference; payments-journal list shows what is open.',
+    memory:
+      'The journal was in memory, so the next process pays again: look in the list of transfers first.',
+    nothing: 'They were sent by create: ask transfers.reconcile before you send them again.',
+  };
+  for (const [keptBy, hint] of Object.entries(hints)) {
+    const count = open.filter((doubt) => doubt.keptBy === keptBy).length;
     if (count === 0) continue;
     warn(
       `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. ${hint}`,

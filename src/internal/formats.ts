@@ -70,10 +70,12 @@ const missingValues = [
   /undefined|Invalid Date|\[object [A-Za-z ]+\]/,
   // An id in base58 may have NaN between two digits.
   /(?<![A-Za-z\d])(?:null|NaN)(?![A-Za-z])|(?<![A-Za-z])(?:null|NaN)(?![A-Za-z\d])/,
-  // The text of a function that was not called.
-  /\(\) ?(?:=>|\{)|\bfunction\b[^(]*\([^)]*\) ?\{/,
+  // The text of a function that was not called, of its promise, or of a symbol.
+  /\(\) ?(?:=>|\{)|\bfunction\b[^(]*\([^)]*\) ?\{|\[Function|Promise \{|Symbol\(/,
   // A placeholder that no value has replaced.
-  /\$\{|\{\{|<%|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
+  /\$\{|\{\{|\{(?:[A-Za-z_]\w*|\d)?\}|<%|%\(\w+\)|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
+  // An endless number, an error of a spreadsheet, or a long number of one.
+  /-?Infinity$|#(?:REF!|N\/A|VALUE!|NAME\?|NUM!|DIV\/0!)|\dE\+\d/,
 ];
 const findMissingValue = (reference: string): string | undefined =>
   missingValues.map((pattern) => pattern.exec(reference)?.[0]).find((text) => text !== undefined);

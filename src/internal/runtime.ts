@@ -127,14 +127,21 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
-/** Whether this process runs tests, as the usual test runners show by a variable. */
-export function isTestRun(): boolean {
-  const env = host.process?.env ?? {};
-  return (
-    env['NODE_ENV'] === 'test' ||
-    ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined)
-  );
+/** Reads an environment variable. One that the process may not read, as on Deno, is undefined. */
+export function readVariable(name: string): string | undefined {
+  try {
+    return host.process?.env?.[name];
+  } catch {
+    return undefined;
+  }
 }
+
+/** Whether this process runs tests, as the usual test runners show by a variable. */
+export const isTestRun = (): boolean =>
+  readVariable('NODE_ENV') === 'test' ||
+  ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'].some(
+    (name) => readVariable(name) !== undefined,
+  );
 
 let checkedFetch: unknown;
 

@@ -364,14 +364,20 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
+/**
+ * Throws if options have a name that is not known, because what it was meant to do would not be
+ * done: a misspelt keepReferences would remove what it has to keep, and 0.4 had other names.
+ */
+export function rejectOthers(owner: string, others: object, known: string): void {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new Error(`${owner}: ${unknown} is unknown; expected ${known}.`);
+}
+
 export function readPaidBefore(options: PruneOptions): number {
   const { paidBefore, keepReferences = false, ...others } = options;
-  // Without this check, a misspelt keepReferences would remove what it has to keep.
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined || typeof keepReferences !== 'boolean') {
-    throw new Error(
-      `prune: ${unknown ?? 'keepReferences'} is ${unknown === undefined ? 'no boolean' : 'unknown'}; expected { paidBefore, keepReferences: true }.`,
-    );
+  rejectOthers('prune', others, 'paidBefore, keepReferences');
+  if (typeof keepReferences !== 'boolean') {
+    throw new Error('prune: keepReferences is no boolean; expected true or false.');
   }
   const time = new Date(paidBefore).getTime();
   if (Number.isFinite(time)) return time;

@@ -6,6 +6,7 @@ import {
   isUndecided,
   maxSimilar,
   readPaidBefore,
+  rejectOthers,
   transferOf,
   type FullJournal,
   type JournalEntry,
@@ -25,7 +26,11 @@ import {
  * console.log(payments.toJSON().baseUrl);
  * ```
  */
-export function memoryJournal({ now = Date.now }: { now?: () => number } = {}): FullJournal {
+export function memoryJournal({
+  now = Date.now,
+  ...others
+}: { now?: () => number } = {}): FullJournal {
+  rejectOthers('memoryJournal', others, 'now');
   const entries = new Map<string, JournalEntry>();
   /** The reference of each paid entry, by its platform and transfer. */
   const owners = new Map<string, string>();

@@ -12,6 +12,7 @@ import {
   parseEntry,
   readFirstClaim,
   readPaidBefore,
+  rejectOthers,
   serializeEntry,
   swapByValues,
   termsMark,
@@ -115,6 +116,7 @@ export function postgresJournal(
   {
     searchFirst = 'first_day',
     table = 'payments_journal',
+    ...others
   }: {
     /**
      * When `createOnce` searches the platform's list before a first claim. Pass `always` if a
@@ -128,6 +130,7 @@ export function postgresJournal(
     table?: string | undefined;
   } = {},
 ): FullJournal {
+  rejectOthers('postgresJournal', others, 'searchFirst, table');
   // Without this check, a wrong `query` would show only when a payment needs the journal.
   if (typeof query !== 'function') {
     throw new Error(

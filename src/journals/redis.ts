@@ -9,6 +9,7 @@ import {
   parseEntry,
   readFirstClaim,
   readPaidBefore,
+  rejectOthers,
   serializeEntry,
   swapByValues,
   termsMark,
@@ -154,6 +155,7 @@ export function redisJournal(
   {
     searchFirst = 'always',
     keepPaidFor,
+    ...others
   }: {
     /**
      * When `createOnce` searches the platform's list before a first claim. Pass another value only
@@ -167,6 +169,7 @@ export function redisJournal(
     keepPaidFor?: number | undefined;
   } = {},
 ): FullJournal {
+  rejectOthers('redisJournal', others, 'searchFirst, keepPaidFor');
   // Without this check, a wrong `command` would show only when a payment needs the journal.
   if (typeof command !== 'function') {
     throw new Error(

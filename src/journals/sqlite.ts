@@ -12,6 +12,7 @@ import {
   parseEntry,
   readFirstClaim,
   readPaidBefore,
+  rejectOthers,
   serializeEntry,
   swapByValues,
   termsMark,
@@ -309,6 +310,7 @@ export function sqliteJournal(
   {
     create = true,
     searchFirst = 'first_day',
+    ...others
   }: {
     /** Whether to create the file and its table. With false, both must exist. Default: true. */
     create?: boolean | undefined;
@@ -319,6 +321,7 @@ export function sqliteJournal(
     searchFirst?: SearchFirst | undefined;
   } = {},
 ): FullJournal & { close(): void } {
+  rejectOthers('sqliteJournal', others, 'create, searchFirst');
   const database = openDatabase(path, create);
   const check = createFileCheck(path);
   /** Undefined until no other process has locked the file. */

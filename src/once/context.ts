@@ -50,8 +50,8 @@ export interface OnceContext extends JournalContext {
   /** The latest `Date` of a response of this platform in this process; undefined without one. */
   readonly readPlatformTime: () => number | undefined;
   readonly timeout: number;
-  /** Whether the payments of a batch share searches, which take as long as the list needs. */
-  readonly sharesSearches: boolean;
+  /** The searches that the payments of a batch share, which take as long as the list needs. */
+  readonly sharedSearches: SharedSearches | undefined;
   readonly lastSearches: LastSearches;
   /** The call's own headers, which may change what the platform lists. */
   readonly headers: RequestOptions['headers'];
@@ -141,7 +141,7 @@ export function applyOptions(
     gracePeriod: options.gracePeriod ?? client.gracePeriod,
     timeout: options.timeout ?? client.timeout,
     totalTimeout: options.totalTimeout ?? client.totalTimeout,
-    sharesSearches: searches !== undefined,
+    sharedSearches: searches,
     headers: options.headers,
     since,
     signal: options.signal,

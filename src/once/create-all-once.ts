@@ -18,6 +18,7 @@ import {
   type ReadInput,
 } from '../calls/inputs.ts';
 import { warn } from '../internal/runtime.ts';
+import { fieldOf } from '../internal/thrown.ts';
 import { expectStart } from '../internal/unstarted.ts';
 import { createLazy } from '../lists/pager.ts';
 import { captureCallSite, withCallSite } from '../errors/call-site.ts';
@@ -63,7 +64,16 @@ const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
   ),
   retryTimeout: milliseconds,
   expect: (value, at, issues) => {
-    if (value !== undefined) fields(expectChecks())(value, at, issues);
+    if (value === undefined) return;
+    const before = issues.length;
+    fields(expectChecks())(value, at, issues);
+    // A total that was not read, such as that of a wrong column, must not permit every batch.
+    const isEmpty = [fieldOf(value, 'count'), fieldOf(value, 'totals')].every(
+      (x) => x === undefined,
+    );
+    if (isEmpty && issues.length === before) {
+      issues.push({ path: at, message: 'got neither; expected count, totals or both' });
+    }
   },
   ...onceOptionChecks(),
 });
@@ -153,6 +163,7 @@ async function createRun(
   const rows = issues.length === 0 ? readInputs() : [];
   if (issues.length === 0) issues.push(...findTotalsIssues(rows, expect));
   if (issues.length > 0) throw invalidArguments(batchCall, issues, client.pipeline.redact);
+  if (Array.isArray(rows)) warnOfReferences(rows);
   const payments = await BatchPayments.create(client, onceOptions, requestedAt);
   const setup = {
     inputs: rows,
@@ -164,6 +175,26 @@ async function createRun(
   };
   return new BatchRun(setup, payments, counts);
 }
+
+/** Says before anything is sent that the references of an array do not distinguish its payments. */
+function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
+  const references = rows.map(({ copy }) => String(fieldOf(copy, 'description')));
+  const repeated = references.length - new Set(references).size;
+  if (repeated > 0) {
+    warn(
+      `payments-platform-sdk: a batch repeats references of earlier rows (${repeated}), so nothing is paid for the later ones. Another payment needs another reference.`,
+    );
+  }
+  const endsWith = (reference: string, position: number) =>
+    new RegExp(`(^|\\D)${position}$`).test(reference);
+  const isCounted = [0, 1].some((first) =>
+    references.every((reference, index) => endsWith(reference, index + first)),
+  );
+  if (references.length > 2 && isCounted) warn(positionsWarning);
+}
+
+const positionsWarning =
+  'payments-platform-sdk: the references of a batch end with the positions of their rows. If a row is added or removed, the next run pays somebody twice and somebody never: take a number of the invoice or the employee.';
 
 /** Compares the inputs with the control totals. If they differ, checks each input, too. */
 function findTotalsIssues(

@@ -38,6 +38,8 @@ export async function createOnce(
   const { hooks, clock } = client;
   const input = readInput(callerInput, transferCreateInputSchema());
   const startedAt = clock.elapsed();
+  running += 1;
+  if (running === manyPayments) warn(manyPaymentsWarning);
   const report = (decision: OnceDecision): void => {
     callHook(hooks, 'onOnce', () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
   };
@@ -50,8 +52,16 @@ export async function createOnce(
   } catch (error) {
     if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
     throw error;
+  } finally {
+    running -= 1;
   }
 }
+
+/** How many calls of createOnce this process makes at this moment. */
+let running = 0;
+/** So many calls at a time, as by Promise.all, exhaust connections and leave payments in doubt. */
+const manyPayments = 1_000;
+const manyPaymentsWarning = `payments-platform-sdk: ${manyPayments} calls of createOnce run at the same time. createAllOnce makes 16 at a time (concurrency).`;
 
 /** After this time a retry is unlikely, so the reference was probably meant to pay again. */
 const oldPaymentMs = 604_800_000;

@@ -17,7 +17,7 @@ import {
 } from '../schemas/transfer.ts';
 import { isCertainlyOther } from '../search/compare.ts';
 import type { ClientContext } from './context.ts';
-import { hasDoubts, hasDoubt, warnOfEqualTerms } from './doubts.ts';
+import { addCreation, hasDoubt, warnOfTerms } from './doubts.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { onceOptionNames } from './options.ts';
 import { createSimilarFinder } from './similar.ts';
@@ -117,16 +117,18 @@ export function createCallOf(input: TransferCreateInput, client: ClientContext) 
   const { baseUrl, pipeline } = client;
   const call = creationCall(input, client);
   const beforeSending = (body: string): void => {
-    if (!hasDoubts()) return;
     const sent = parseJson(body) as TransferCreateInput;
     const { description } = sent;
     if (hasDoubt(baseUrl, description)) {
       const errors = new PaymentErrors(identity(call), String(description), client);
       throw errors.createError('in_doubt', fallbackProblem);
     }
-    warnOfEqualTerms(baseUrl, sent, pipeline.redactOwn);
+    warnOfTerms(baseUrl, sent, pipeline.redactOwn);
   };
-  return { ...call, beforeSending };
+  const onUnknown = (body: string): void => {
+    addCreation(baseUrl, parseJson(body) as TransferCreateInput);
+  };
+  return { ...call, beforeSending, onUnknown };
 }
 
 const fallbackProblem =

@@ -11,11 +11,58 @@ import type { Terms } from './entries.ts';
  * The payments that this process is making or has left in doubt. A call of `create` with the
  * reference of one of them would pay again, so it is stopped. A payment with equal terms under
  * another reference may be a retry or another payment, so it is sent, and a line names both. When
- * the process exits, a line says how many payments may have been made.
+ * the process exits, a line says how many payments may have been made. Payments of `create` whose
+ * outcome is unknown are remembered by their terms alone, until the caller has searched for them.
  */
 
 /** The most payments to remember. If there are more, the oldest are forgotten. */
 const maxPayments = 10_000;
+
+/** Remembers a payment, or returns what is remembered of it. */
+function openDoubt(key: string, known: Pick<Doubt, 'reference' | 'keptBy' | 'batch'>): Doubt {
+  const { payments } = openRegistry();
+  const doubt = payments.get(key) ?? {
+    key,
+    ...known,
+    calls: 0,
+    requests: 0,
+    isInDoubt: false,
+    termsKey: undefined,
+    isSaid: false,
+  };
+  doubt.batch = known.batch;
+  payments.set(key, doubt);
+  const [oldest] = payments.values();
+  if (payments.size > maxPayments && oldest !== undefined) forgetDoubt(oldest);
+  return doubt;
+}
+
+function addToTerms(doubt: Doubt, platform: string, input: TransferCreateInput): void {
+  const { inDoubt } = openRegistry();
+  doubt.termsKey ??= termsOf(platform, input);
+  inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
+}
+
+let creations = 0;
+
+/** Remembers a payment of `create` that may have been made, as a retry library sends it again. */
+export function addCreation(platform: string, input: TransferCreateInput): void {
+  creations += 1;
+  // No reference has a line break.
+  const doubt = openDoubt(`${platform} \n${creations}`, {
+    reference: '',
+    keptBy: 'nothing',
+    batch: undefined,
+  });
+  doubt.isInDoubt = true;
+  addToTerms(doubt, platform, input);
+}
+
+/** Forgets the payments of `create` with these terms, because the caller has searched for them. */
+export function forgetCreations(platform: string, input: TransferCreateInput): void {
+  const equals = openRegistry().inDoubt.get(termsOf(platform, input)) ?? [];
+  for (const doubt of equals) if (doubt.keptBy === 'nothing') forgetDoubt(doubt);
+}
 
 /** What one call of createOnce adds to what the process remembers of its payment. */
 export class CallDoubt {
@@ -24,26 +71,15 @@ export class CallDoubt {
   #mayHavePaid = false;
   #isSending = false;
 
-  constructor(terms: Terms, redact: Redact, isInMemory = false) {
-    const { payments } = openRegistry();
+  constructor(terms: Terms, redact: Redact, isInMemory = false, batch?: unknown) {
     const { platform, input } = terms;
-    const key = doubtKey(platform, input.description);
-    const doubt = payments.get(key) ?? {
-      key,
+    this.#doubt = openDoubt(doubtKey(platform, input.description), {
       reference: redact(input.description),
-      isInMemory,
-      calls: 0,
-      requests: 0,
-      isInDoubt: false,
-      termsKey: undefined,
-      isSaid: false,
-    };
-    doubt.calls += 1;
-    payments.set(key, doubt);
-    this.#doubt = doubt;
+      keptBy: isInMemory ? 'memory' : 'journal',
+      batch,
+    });
+    this.#doubt.calls += 1;
     this.#terms = terms;
-    const [oldest] = payments.values();
-    if (payments.size > maxPayments && oldest !== undefined) forgetDoubt(oldest);
   }
 
   /** The journal has a claim of the payment, whose request may have paid. */
@@ -60,12 +96,10 @@ export class CallDoubt {
   /** The outcome of the call's request is unknown. The search for the payment may take long. */
   addUnknown(): void {
     this.#mayHavePaid = true;
-    const { payments, inDoubt } = openRegistry();
     const doubt = this.#doubt;
     // Another call may have found out meanwhile that the payment was made.
-    if (payments.get(doubt.key) !== doubt) return;
-    doubt.termsKey ??= termsOf(this.#terms.platform, this.#terms.input);
-    inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
+    if (openRegistry().payments.get(doubt.key) !== doubt) return;
+    addToTerms(doubt, this.#terms.platform, this.#terms.input);
   }
 
   /** Ends the call. Without `error` the payment is made, and no call is in doubt about it. */
@@ -91,29 +125,53 @@ export function forgetPayment(platform: string, reference: string): void {
   if (doubt.calls === 0) forgetDoubt(doubt);
 }
 
-/** Whether this process is making any payment, or has left any in doubt. */
-export const hasDoubts = (): boolean => openRegistry().payments.size > 0;
-
 /** Whether this process is making the payment with a reference, or has left it in doubt. */
 export const hasDoubt = (platform: string, reference: unknown): boolean =>
   typeof reference === 'string' && openRegistry().payments.has(doubtKey(platform, reference));
 
-/** Prints a line for each payment in doubt, once, that may be the payment to be sent now. */
-export function warnOfEqualTerms(
+/** Only the text of a number, such as 0.1 + 0.2, has so many decimals and no more digits. */
+const isFloat = (amount: string): boolean =>
+  /\.\d{13}/.test(amount) && String(Number(amount)) === amount;
+
+/**
+ * Prints a line if the payment to be sent now has a float as its amount, and one for each payment
+ * in doubt, once, that it may be. The rows of a batch are different payments. `isNew`: the journal
+ * has no entry of the payment.
+ */
+export function warnOfTerms(
   platform: string,
   input: TransferCreateInput,
   redact: Redact,
+  { batch, isNew = false }: { readonly batch?: unknown; readonly isNew?: boolean } = {},
 ): void {
+  if (isFloat(input.amount)) warn(floatWarning);
   const { inDoubt } = openRegistry();
   if (inDoubt.size === 0) return;
   const { description } = input;
   const key = doubtKey(platform, String(description));
   const name = isReference(description) ? redact(description) : 'a payment';
+  const others: string[] = [];
   for (const doubt of inDoubt.get(termsOf(platform, input)) ?? []) {
-    if (doubt.isSaid || doubt.key === key) continue;
+    const isSame = doubt.key === key;
+    const isRow = batch !== undefined && doubt.batch === batch;
+    if (doubt.isSaid || (isSame ? !isNew : isRow)) continue;
     doubt.isSaid = true;
-    warn(
-      `payments-platform-sdk: ${name} is sent although ${redact(doubt.reference)}, with the same terms, is in doubt. If it is a retry, both may pay: a retry keeps its reference.`,
-    );
+    if (doubt.keptBy === 'nothing') warn(creationWarning);
+    else if (isSame)
+      warn(
+        `payments-platform-sdk: ${name} is in doubt, and its journal has no claim of it: is it another journal?`,
+      );
+    else others.push(redact(doubt.reference));
   }
+  const [first, ...more] = others;
+  if (first === undefined) return;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  warn(
+    `payments-platform-sdk: ${name} is sent although ${first}${rest}, with the same terms, is in doubt. If it is a retry, both may pay: a retry keeps its reference.`,
+  );
 }
+
+const creationWarning =
+  'payments-platform-sdk: a payment is sent although a create with the same terms has an unknown outcome. If it is a retry, both may pay: createOnce pays once, and transfers.reconcile finds out.';
+const floatWarning =
+  'payments-platform-sdk: an amount with more than 12 decimals is probably a sum or product of numbers, as 0.30000000000000004 is. Add amounts by sumAmounts, or calculate in the smallest unit.';

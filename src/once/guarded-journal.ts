@@ -21,7 +21,7 @@ import type { JournalContext } from './context.ts';
 import { correctClaim, isOpen, readFirstClaim } from './entries.ts';
 import { describeCause, PaymentErrors } from './payment-errors.ts';
 import { isReference, journalKey } from '../internal/formats.ts';
-import { warn } from '../internal/runtime.ts';
+import { isTestRun, warn } from '../internal/runtime.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
@@ -99,7 +99,8 @@ export class GuardedJournal {
     // The warning about a memoryJournal also appears for a loopback address, because that address
     // may be a tunnel to a platform.
     this.isInMemory = memoryMark in journal;
-    if (this.isInMemory && !isUnreachable(context.baseUrl)) warn(memoryWarning);
+    const isTest = isUnreachable(context.baseUrl) || isTestRun();
+    if (this.isInMemory && !isTest) warn(memoryWarning);
     this.#call = call;
     this.#key = journalKey(reference);
     this.#context = context;
@@ -149,7 +150,8 @@ export class GuardedJournal {
   /** Whether a payment without an entry may have been paid, because the store may have lost it. */
   async searchesFirst(): Promise<boolean> {
     const { searchFirst } = this;
-    if (searchFirst !== 'first_day') return searchFirst === 'always';
+    // A misspelt value must not skip the search.
+    if (searchFirst !== 'first_day') return searchFirst !== 'never';
     const known = firstClaims.get(this.#journal);
     const readFirst = (journal: Journal) => journal.firstClaimAt?.() ?? Promise.resolve(undefined);
     const isTime = (time: unknown) => time === undefined || Number.isFinite(time);

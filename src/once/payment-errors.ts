@@ -161,9 +161,10 @@ export class PaymentErrors {
     const retryAfterMs = otherFields.retryAfterMs && Math.ceil(otherFields.retryAfterMs);
     const reference = redactOwn(this.reference);
     const firstLine = `${redact(description)}.`;
-    const message = [firstLine, reference && `Reference: ${reference}. See docs/on-call.md.`].concat(
-      this.#adviseOnTime(retryAfterMs, endsAt),
-    );
+    const message = [
+      firstLine,
+      reference && `Reference: ${reference}. See docs/on-call.md.`,
+    ].concat(this.#adviseOnTime(retryAfterMs, endsAt));
     const fields = {
       ...this.#call,
       ...this.commonFields,

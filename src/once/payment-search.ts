@@ -35,7 +35,7 @@ export class PaymentSearch {
     input: OnceInput,
     { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
   ): Promise<SearchResult> {
-    const { signal, sharesSearches, reads } = this.#context;
+    const { signal, sharedSearches, reads } = this.#context;
     const { errors } = this.#journal;
     const search: Search<OnceInput> = {
       input,
@@ -58,12 +58,12 @@ export class PaymentSearch {
         onPage,
         isOtherPayment,
       });
-      if (sharesSearches) this.#journal.restart();
+      if (sharedSearches !== undefined) this.#journal.restart();
       return found;
     } catch (error) {
       if (signal?.aborted === true) throw errors.createAbortError(signal.reason);
       if (error instanceof PaymentInDoubtError) throw error;
-      const isOver = !sharesSearches && this.#journal.timeLeft <= 0;
+      const isOver = sharedSearches === undefined && this.#journal.timeLeft <= 0;
       throw isOver
         ? await this.#createEndlessError(entry, { cause, scans, pages })
         : errors.createInDoubtError(claim, cause ?? error);

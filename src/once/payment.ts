@@ -26,7 +26,7 @@ import {
   type SearchResult,
   type Situation,
 } from './decision.ts';
-import { CallDoubt, warnOfEqualTerms } from './doubts.ts';
+import { CallDoubt, warnOfTerms } from './doubts.ts';
 import {
   createAmbiguous,
   createClaim,
@@ -112,7 +112,9 @@ export class Payment {
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
     this.#search = new PaymentSearch(context, this.#journal);
-    this.#doubt = new CallDoubt(this.#terms, context.pipeline.redactOwn, this.#journal.isInMemory);
+    const { pipeline, sharedSearches } = context;
+    const { isInMemory } = this.#journal;
+    this.#doubt = new CallDoubt(this.#terms, pipeline.redactOwn, isInMemory, sharedSearches);
   }
 
   /**
@@ -230,8 +232,9 @@ export class Payment {
     const claim = await this.#claim(before);
     const isLate = this.#checkTime(0.5);
     if (isLate !== undefined) return await this.#handleFailure(isLate, claim, before);
-    const { baseUrl, pipeline } = this.#context;
-    if (!isOpen(before)) warnOfEqualTerms(baseUrl, this.#input, pipeline.redactOwn);
+    const { baseUrl, pipeline, sharedSearches } = this.#context;
+    const circumstances = { batch: sharedSearches, isNew: before === undefined };
+    if (!isOpen(before)) warnOfTerms(baseUrl, this.#input, pipeline.redactOwn, circumstances);
     this.#doubt.addRequest();
     let created: TransferCreated;
     try {

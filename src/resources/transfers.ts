@@ -16,6 +16,7 @@ import type { Batch } from '../once/batch-results.ts';
 import { createAllOnce, type BatchOptions } from '../once/create-all-once.ts';
 import { createOnce, type TransferCreatedOnce } from '../once/create-once.ts';
 import { createCallOf } from '../once/creation.ts';
+import { forgetCreations } from '../once/doubts.ts';
 import type { ClientContext } from '../once/context.ts';
 import {
   listUndecided,
@@ -263,9 +264,12 @@ export class Transfers {
    */
   reconcile(input: TransferCreateInput, options?: ReconcileOptions): Promise<Reconciliation> {
     return runFromCallSite(() =>
-      this.#pipeline.trace(reconcileCall, undefined, (trace) =>
-        reconcileTransfer(this.#once.transferSearch, input, options, this.#once, trace),
-      ),
+      this.#pipeline.trace(reconcileCall, undefined, async (trace) => {
+        const client = this.#once;
+        const found = await reconcileTransfer(client.transferSearch, input, options, client, trace);
+        forgetCreations(client.baseUrl, input);
+        return found;
+      }),
     );
   }
 

@@ -1,6 +1,6 @@
 import { forgetPlatform } from '../internal/doubt-registry.ts';
 import { isPlainObject } from '../internal/objects.ts';
-import { findMissingGlobal, maxTimerMs } from '../internal/runtime.ts';
+import { findMissingGlobal, maxTimerMs, warn } from '../internal/runtime.ts';
 import {
   errorReply,
   successReply,
@@ -55,13 +55,16 @@ export interface StateObserver {
   reserve(name: IdName, number: number): void;
 }
 
+const ignoredKeyWarning =
+  'payments-platform-sdk: the sandbox ignores the header Idempotency-Key, which the API reference does not document. Two requests with one key make two payments: use createOnce.';
+
 /** A request to a sandbox, for {@link Sandbox.handle}. */
 interface SandboxRequest {
   /** The HTTP method of the request. */
   method: string;
   /** An absolute URL. The sandbox ignores the host and any prefix of the path. */
   url: string;
-  /** The headers of the request, of which the sandbox only reads `authorization`. */
+  /** The headers of the request, of which the sandbox uses only `authorization`. */
   headers: Headers;
   /** Whether a prefix before the API's path leads to a 404, as on a server. @default false */
   atRoot?: boolean | undefined;
@@ -390,6 +393,7 @@ export class Sandbox {
     const fault = this.#faults.take(route, url.searchParams.has('cursor'));
     const token = parseAuthorization(request.headers.get('authorization'));
     const body = readBody(request.body);
+    if (request.headers.has('idempotency-key')) warn(ignoredKeyWarning);
     const requestId = `req_${String(platform.ids.next('requests')).padStart(6, '0')}`;
     const completeEntry = this.#log.add(
       {

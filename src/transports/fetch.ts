@@ -37,9 +37,7 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
     throw new TypeError('the custom fetch returned something that is not a Response');
   }
   if (result.bodyUsed === true || result.body?.locked === true) {
-    throw new TypeError(
-      'the custom fetch returned a Response that was read before; each call needs a new one',
-    );
+    throw new TypeError('the custom fetch returned one Response twice; each call needs its own');
   }
   if (result.redirected === true) {
     // The server that redirects may have processed the request before, so the outcome is unknown.

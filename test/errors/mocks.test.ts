@@ -18,7 +18,7 @@ const mistakes: readonly (readonly [name: string, fetch: () => typeof fetch, adv
       const response = respond(201, created);
       return () => Promise.resolve(response);
     },
-    /returned a Response that was read before; each call needs a new one\.$/,
+    /returned one Response twice; each call needs its own\.$/,
   ],
   [
     'a 422 without a code',

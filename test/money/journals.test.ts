@@ -227,6 +227,7 @@ describe('a SQLite journal file that several containers may open', () => {
 
 test('memoryJournal warns once if the base URL may be a platform that moves money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  for (const name of ['NODE_ENV', 'VITEST']) vi.stubEnv(name, undefined);
   // Another test may have caused the warning, so this test imports a fresh copy of the SDK.
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');

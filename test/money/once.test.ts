@@ -1009,7 +1009,9 @@ test('a PaymentInDoubtError has the cause and the attempts of the failed request
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
   const error = await inDoubtErrorOf(pay());
-  expect(error.message).toMatch(/^Whether .* not known yet\. The connection to .* failed \(ECONNRESET\)/);
+  expect(error.message).toMatch(
+    /^Whether .* not known yet\. The connection to .* failed \(ECONNRESET\)/,
+  );
   expect(error.attempts).toHaveLength(1);
   expect(String(error.cause)).toContain('Call createOnce again to find out');
 });

@@ -18,7 +18,7 @@ const server = await listen(sandbox, { port: 0 });
 
 const { id: entityId } = sandbox.entities.create({ email: 'payroll@example.com' });
 const company = sandbox.accounts.create({ entityId });
-const staff = Array.from({ length: 20 }, () => sandbox.accounts.create({ entityId }).id);
+const staff = Array.from({ length: count }, () => sandbox.accounts.create({ entityId }).id);
 sandbox.accounts.fund(company.id, '1000000.00');
 
 // From the 30th on, every tenth creation gets one of these faults, one in forty pages of a search a 503, and the
@@ -60,10 +60,8 @@ let stalled = 0;
 events.on('stalled', () => (stalled += 1));
 
 const payouts = Array.from({ length: count }, (_, at): OnceInput => {
-  const to = staff[at % staff.length];
+  const to = staff[at];
   if (to === undefined) throw new Error('no account to pay');
-  // All have the same amount, so that only the reference distinguishes them. All references have the same
-  // length, so that none is the start of another.
   const description = `payroll-2026-11-${String(at + 1).padStart(4, '0')}`;
   const amount = '12.50';
   return { sourceAccountId: company.id, destinationAccountId: to, amount, description };

@@ -1,0 +1,221 @@
+import { isOutcomeUnknown, PaymentsClient, type OnceInput } from 'payments-platform-sdk';
+import {
+  memoryJournal,
+  postgresJournal,
+  redisJournal,
+  sqliteJournal,
+} from 'payments-platform-sdk/journals';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
+import { expect, test, vi } from 'vitest';
+
+/*
+ * Programs that newcomers have written, and what the SDK tells them before harm. Each line is
+ * printed once, and none in the program beside it that does the same right.
+ */
+
+const payout = (description: string, changes: Partial<OnceInput> = {}): OnceInput =>
+  ({
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '1.00',
+    description,
+    ...changes,
+  }) as OnceInput;
+
+/** A sandbox with a client, and the lines on stderr. */
+function setup(options: object = {}) {
+  const sandbox = seedDemo(new Sandbox());
+  sandbox.accounts.fund('acc_000001', '1000000');
+  const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const connection = { ...sandbox.clientOptions, journal: memoryJournal() };
+  const payments = new PaymentsClient({ ...connection, ...options });
+  const lose = (times: number) => {
+    sandbox.faults.add({
+      operation: 'transfers.create',
+      times,
+      fault: { kind: 'reset', when: 'after_commit' },
+    });
+  };
+  return {
+    sandbox,
+    payments,
+    transfers: payments.transfers,
+    lose,
+    lines: () => print.mock.calls.flat().map(String),
+  };
+}
+
+type World = ReturnType<typeof setup>;
+const input = payout('invoice 4711');
+const retry = async (attempt: () => PromiseLike<unknown>): Promise<void> => {
+  for (const _ of [1, 2, 3]) await Promise.resolve(attempt()).catch(() => undefined);
+};
+const createTwice = ({ transfers }: World) => retry(() => transfers.create(input));
+const batchOf =
+  (...references: string[]) =>
+  ({ transfers }: World) =>
+    transfers.createAllOnce(references.map((reference) => payout(reference)));
+const payAmount =
+  (amount: string) =>
+  ({ transfers }: World) =>
+    transfers.createOnce(payout('invoice 4711', { amount }));
+
+const creation = /a create with the same terms has an unknown outcome/;
+const float = /is probably a sum or product of numbers/;
+const positions = /end with the positions of their rows/;
+const repeated = /a batch repeats references of earlier rows \((\d)\)/;
+
+test.each<[string, (world: World) => PromiseLike<unknown>, RegExp]>([
+  ['create in a retry library', (world) => (world.lose(3), createTwice(world)), creation],
+  [
+    'create, then createOnce',
+    async (world) => {
+      world.lose(1);
+      await retry(() => world.transfers.create(payout('another reference')));
+      await world.transfers.createOnce(input);
+    },
+    creation,
+  ],
+  ['0.1 + 0.2', payAmount(String(0.1 + 0.2)), float],
+  ['1.1 * 3', payAmount(String(1.1 * 3)), float],
+  ['100 / 3', payAmount(String(100 / 3)), float],
+  ['positions from 0', batchOf('pay 0', 'pay 1', 'pay 2'), positions],
+  ['positions from 1', batchOf('1', '2', '3', '4'), positions],
+  ['one object pushed twice', batchOf('invoice 7', 'invoice 7'), repeated],
+  ['three rows of one reference', batchOf('Consulting', 'Consulting', 'Consulting'), repeated],
+  [
+    '1,000 calls at a time',
+    ({ transfers }) =>
+      Promise.all(
+        Array.from({ length: 1_000 }, (_, at) => transfers.createOnce(payout(`salary ${at}`))),
+      ),
+    /1000 calls of createOnce run at the same time\. createAllOnce makes 16/,
+  ],
+  [
+    'a loop without a delay',
+    async (world) => {
+      const fault = { kind: 'reset', when: 'before_commit' } as const;
+      world.sandbox.faults.add({ operation: 'transfers.create', fault });
+      for (const _ of [1, 2, 3, 4, 5]) {
+        await world.transfers.createOnce(input).catch(() => undefined);
+      }
+    },
+    /called again three times before the retryAfterMs/,
+  ],
+  [
+    'another journal after a doubt',
+    async (world) => {
+      world.sandbox.faults.add({
+        operation: 'transfers.create',
+        fault: { kind: 'reset', when: 'before_commit' },
+      });
+      await world.transfers.createOnce(input).catch(() => undefined);
+      await world.payments.withOptions({ journal: memoryJournal() }).transfers.createOnce(input);
+    },
+    /its journal has no claim of it: is it another journal\?/,
+  ],
+  [
+    'a key that the sandbox ignores',
+    ({ payments }) =>
+      payments
+        .withOptions({ platform: { idempotencyHeader: 'Idempotency-Key' } })
+        .transfers.create(input),
+    /the sandbox ignores the header Idempotency-Key/,
+  ],
+])('%s causes one line', async (_, run, line) => {
+  const world = setup();
+  await run(world);
+  expect(world.lines()).toEqual([expect.stringMatching(line)]);
+});
+
+test.each<[string, (world: World) => PromiseLike<unknown>]>([
+  ['two equal creations with known outcomes', createTwice],
+  [
+    'create after a search of the list',
+    async (world) => {
+      world.lose(1);
+      await retry(() =>
+        world.transfers.create(input).catch(() => world.transfers.reconcile(input)),
+      );
+    },
+  ],
+  ['an amount of 18 decimals', payAmount('0.123456789012345678')],
+  ['an amount of 12 decimals', payAmount('0.300000000001')],
+  ['numbers of invoices', batchOf('invoice 1007', 'invoice 1008', 'invoice 1009')],
+  ['positions with zeros', batchOf('pay-001', 'pay-002', 'pay-003')],
+  ['two rows', batchOf('invoice 1', 'invoice 2')],
+  [
+    'a batch of equal payments, each in doubt',
+    (world) => (
+      world.lose(20),
+      batchOf(...Array.from({ length: 20 }, (_, at) => `salary ${at + 90}`))(world)
+    ),
+  ],
+  [
+    '100 calls at a time',
+    ({ transfers }) =>
+      Promise.all(
+        Array.from({ length: 100 }, (_, at) => transfers.createOnce(payout(`salary ${at}`))),
+      ),
+  ],
+])('%s: no line', async (_, run) => {
+  const world = setup();
+  await run(world);
+  expect(world.lines()).toEqual([]);
+});
+
+test.each([
+  ['amount <= text', ({ input: { amount } }: { input: OnceInput }) => amount <= '9999.99', 1],
+  ['text > input.amount', (payment: { input: OnceInput }) => '9999.99' > payment.input.amount, 1],
+  ['a number', ({ input: { amount } }: { input: OnceInput }) => Number(amount) <= 9999.99, 0],
+  ['another field', ({ input: { currency } }: { input: OnceInput }) => currency === 'USDC', 0],
+])('authorize that compares %s: %#', (_, authorize, count) => {
+  const { lines } = setup({ authorize });
+  expect(lines()).toHaveLength(count);
+});
+
+test('a client that pays in a sandbox in production says so', () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  const { lines } = setup();
+  expect(lines()).toEqual([expect.stringContaining('this client pays in a sandbox')]);
+});
+
+test.each<[string, () => unknown]>([
+  ['forgets', () => sqliteJournal(':memory:', { forgets: true } as object)],
+  ['creat', () => sqliteJournal(':memory:', { creat: false } as object)],
+  ['tabel', () => postgresJournal(() => Promise.resolve([]), { tabel: 'x' } as object)],
+  ['keepPaidfor', () => redisJournal(() => Promise.resolve(null), { keepPaidfor: 1 } as object)],
+  ['clock', () => memoryJournal({ clock: {} } as object)],
+])('a journal rejects the option %s', (name, create) => {
+  expect(create).toThrow(`${name} is unknown; expected `);
+});
+
+test('a misspelt searchFirst searches', async () => {
+  const { sandbox, payments } = setup();
+  const searchFirst = 'allways' as unknown as 'always';
+  const journal = sqliteJournal(':memory:', { searchFirst });
+  await payments.withOptions({ journal }).transfers.createOnce(input);
+  expect(sandbox.log.map(({ operation }) => operation)).toContain('transfers.list');
+});
+
+test.each([{}, { count: undefined }, { totals: undefined }])(
+  'expect: %o is rejected',
+  async (expected) => {
+    const { transfers } = setup();
+    const batch = transfers.createAllOnce([input], { expect: expected });
+    await expect(batch).rejects.toMatchObject({ issues: [{ path: 'options.expect' }] });
+  },
+);
+
+test.each([
+  ['originalError of GraphQL', (error: unknown) => ({ message: 'x', originalError: error })],
+  ['a row of allSettled', (reason: unknown) => ({ status: 'rejected', reason })],
+  ['err of a logger', (err: unknown) => ({ err })],
+  ['a suppressed error', (suppressed: unknown) => ({ error: new Error('close'), suppressed })],
+])('isOutcomeUnknown finds %s', async (_, wrap) => {
+  const { transfers, lose } = setup();
+  lose(1);
+  const error: unknown = await transfers.create(input).then(undefined, (thrown: unknown) => thrown);
+  expect(isOutcomeUnknown(wrap(error))).toBe(true);
+  expect(isOutcomeUnknown(wrap(new Error('another')))).toBe(false);
+});
