@@ -20,14 +20,18 @@ import { Payment, type ReadPayment } from './payment.ts';
 import type { SharedSearches } from './shared-searches.ts';
 
 /** What `transfers.createOnce` resolves to. */
-export type TransferCreatedOnce = TransferCreated & {
-  /**
-   * How the payment was made. `created`: by this call. `found`: the platform's list had it.
-   * `recorded`: by an earlier call, as the journal says. If you expected `created` but got another
-   * result, the reference was used before.
-   */
-  readonly result: 'created' | 'found' | 'recorded';
-};
+export type TransferCreatedOnce =
+  | (TransferCreated & {
+      /** The payment was made by this call. */
+      readonly result: 'created';
+    })
+  | (Transfer & {
+      /**
+       * `found`: the platform's list had the payment. `recorded`: an earlier call made the payment, as
+       * the journal says. If you expected `created`, the reference was used before.
+       */
+      readonly result: 'found' | 'recorded';
+    });
 
 /** Makes a payment once, and reports by `hooks.onOnce` how the payment ended. */
 export async function createOnce(
@@ -48,7 +52,8 @@ export async function createOnce(
     const made = await payOnce(client, input, options, { readRecorded: (read) => read() });
     if (isOldPayment(made, clock.now())) warn(oldPayment);
     report({ ...made, result: describeEnd(made) });
-    return { ...made.transfer, result: made.result };
+    // The compiler loses that only the response to a creation has fewer fields than a Transfer.
+    return { ...made.transfer, result: made.result } as TransferCreatedOnce;
   } catch (error) {
     if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
     throw error;

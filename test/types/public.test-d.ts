@@ -30,7 +30,7 @@ import {
   type TransferListQuery,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
-import { Sandbox } from 'payments-platform-sdk/sandbox';
+import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
 import { TransferSchema } from 'payments-platform-sdk/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { WithResponse } from '../../src/calls/pipeline.ts';
@@ -92,6 +92,42 @@ test('a transfer with two destinations or none does not compile, and is rejected
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
   await refused(payments.transfers.create({ sourceAccountId: 'acc_1', amount: '1.00' }));
+});
+
+test('a found or recorded result of createOnce shows the amount', async () => {
+  const sandbox = seedDemo(new Sandbox());
+  const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
+  const input: OnceInput = {
+    sourceAccountId: 'acc_000001',
+    counterpartyId: 'cpty_000001',
+    amount: '1.00',
+    description: 'rent',
+  };
+  const made = await transfers.createOnce(input);
+  expectTypeOf(made.createdAt).toEqualTypeOf<string>();
+  // @ts-expect-error: the response to a creation shows no amount
+  expect(made.amount).toBeUndefined();
+  const recorded = await transfers.createOnce(input);
+  if (recorded.result !== 'recorded') throw new Error(recorded.result);
+  expectTypeOf(recorded.amount).toEqualTypeOf<string>();
+  expect(recorded.amount).toBe('1.00');
+  const reset = { kind: 'reset', when: 'after_commit' } as const;
+  sandbox.faults.add({ operation: 'transfers.create', fault: reset });
+  const found = await transfers.createOnce({ ...input, amount: '2.00', description: 'fee' });
+  if (found.result === 'created') throw new Error(found.result);
+  expectTypeOf(found.sourceAccountId).toEqualTypeOf<string>();
+  expect(found).toMatchObject({ amount: '2.00', sourceAccountId: 'acc_000001' });
+});
+
+test('two comparisons of result narrow a BatchResult', () => {
+  const read = (row: BatchResult): string => {
+    if (row.result === 'not_paid' || row.result === 'in_doubt') return row.error.message;
+    if (row.result === 'failed' || row.result === 'found') return row.transferId;
+    return row.transferId;
+  };
+  const input: OnceInput = { ...transfer, description: 'rent' };
+  const row = { reference: 'rent', input, transferId: 'txfr_1' };
+  expect(read({ ...row, result: 'created' })).toBe('txfr_1');
 });
 
 test('TypeScript knows that a OnceInput without a counterpartyId has a destinationAccountId', () => {
