@@ -204,7 +204,10 @@ export class ApiError extends PaymentsError {
   declare readonly status: number;
   /** The `code` in the platform's Error body; undefined if the response had no such body. */
   declare readonly code: string | undefined; // The API reference does not list the error codes: docs/gaps.md, row 46
-  /** The `details` in the platform's Error body; undefined if the response had no such body. */
+  /**
+   * The `details` in the platform's Error body; undefined if the response had no such body. An
+   * integer beyond 2^53 - 1 is a string.
+   */
   declare readonly details: unknown;
   /** The platform's id of the request, for questions to the platform's support. */
   declare readonly requestId: string | undefined;

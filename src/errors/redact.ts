@@ -1,5 +1,6 @@
 import { controls } from '../internal/text.ts';
 import { fieldOf, isError, maxErrorDepth } from '../internal/thrown.ts';
+import { toPlainData } from './json.ts';
 
 /** Removes credentials from a string. */
 export type Redact = (text: string) => string;
@@ -117,9 +118,9 @@ export function redactAndCut(text: string, redact: Redact): string {
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
 
-/** Copies a JSON value for an error, redacted, and of a size that can be logged. */
+/** Copies a JSON value for an error, redacted, and so that it can be logged: small, without bigint. */
 export const redactBounded = (value: unknown, redact: Redact): unknown =>
-  redactDeep(value, (text) => redactAndCut(text, redact), 8, 100);
+  toPlainData(redactDeep(value, (text) => redactAndCut(text, redact), 8, 100));
 
 /**
  * Copies an error of the runtime or of the caller, redacted: name, code, message, stack and causes.

@@ -243,6 +243,16 @@ test('the field last of a WaitError is a copy of the transfer, shortened if the 
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
+test('the field last of a WaitError has a large integer as a string', async () => {
+  const text = JSON.stringify({ ...transfer, status: 'failed' }).replace(
+    '{',
+    '{"block":9007199254740993,',
+  );
+  const { payments } = clientOf(() => new Response(text), { clock: new VirtualClock() });
+  const { last } = await failureOf(payments.transfers.waitFor('txfr_1'), WaitError);
+  expect(JSON.stringify(last)).toContain('"block":"9007199254740993"');
+});
+
 test('waitFor goes on if the first reads of a new transfer respond with 404', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
