@@ -8,7 +8,7 @@ import {
 } from '../errors/errors.ts';
 import { createError, reattribute } from '../errors/message.ts';
 import { warn } from '../internal/runtime.ts';
-import { oneLine } from '../internal/text.ts';
+import { countOf, oneLine } from '../internal/text.ts';
 import type { Redact } from '../errors/redact.ts';
 import type { TransferSearch } from '../search/search.ts';
 
@@ -55,7 +55,7 @@ export class FailedAccounts {
     if (errors.length === 0) return;
     const names = errors.slice(0, maxNames).map(({ accountId }) => accountId);
     const more = errors.length > maxNames ? ` and ${errors.length - maxNames} more` : '';
-    const what = `The transfers of ${errors.length === 1 ? 'one account' : `${errors.length} accounts`} could not be read: ${names.join(', ')}${more}`;
+    const what = `The transfers of ${countOf(errors.length, 'account')} could not be read: ${names.join(', ')}${more}`;
     const hint = `All other accounts were read. Call ${this.#method} again: it sends no payment`;
     const waits = errors.map(({ retryAfterMs = 0 }) => retryAfterMs);
     const error = createError(

@@ -1,5 +1,5 @@
 import type * as WorkerThreads from 'node:worker_threads';
-import { builtinModule, host, onExit, runtime } from '../internal/runtime.ts';
+import { builtinModule, host, isFirst, onExit, runtime } from '../internal/runtime.ts';
 import { fieldOf, isError, messageOf } from '../internal/thrown.ts';
 import { framesOfCaller } from './call-site.ts';
 import { decorate, PaymentsError, type Issue } from './errors.ts';
@@ -73,7 +73,6 @@ function describeCause({ name, message, errors, code }: ForeignError): string {
 
 type ForeignError = Error & { readonly errors?: unknown; readonly code?: unknown };
 
-let isInstalled = false;
 let uncaught: PaymentsError | undefined;
 
 /**
@@ -81,17 +80,14 @@ let uncaught: PaymentsError | undefined;
  * Their enumerable fields, which workflow engines copy, would be at least a line each.
  */
 export function printShortly(): void {
-  if (isInstalled) return;
-  isInstalled = true;
+  // Later calls change nothing, because the property cannot be redefined.
   Reflect.defineProperty(PaymentsError.prototype, Symbol.for('nodejs.util.inspect.custom'), {
     value: function (this: PaymentsError) {
       return describeShortly(this);
     },
   });
   // Node calls no such function for an uncaught error. One listener serves all copies of the package.
-  const key = Symbol.for('payments-platform-sdk:uncaught');
-  if (runtime() !== 'node' || Reflect.has(globalThis, key)) return;
-  Reflect.defineProperty(globalThis, key, { value: true });
+  if (runtime() !== 'node' || !isFirst(globalThis, 'uncaught')) return;
   host.process?.on?.('uncaughtExceptionMonitor', (error) => {
     // With a handler of the application, Node prints nothing, and may go on.
     const isHandled = Number(host.process?.listenerCount?.('uncaughtException')) > 0;

@@ -1,5 +1,6 @@
 import { journalKey } from './formats.ts';
 import { onExit, warn } from './runtime.ts';
+import { countOf } from './text.ts';
 
 /** A payment that calls of createOnce are making, or have left in doubt. */
 export interface Doubt {
@@ -29,6 +30,8 @@ interface Registry {
   readonly inDoubt: Map<string, Set<Doubt>>;
   /** The header `date` of the latest successful response of each platform. */
   readonly dates: Map<string, string>;
+  /** How many calls of each operation have not started, because nobody awaited or iterated them. */
+  readonly unstarted: Map<string, number>;
 }
 
 /** All copies of this package in the process share one registry, so the key is global. */
@@ -39,7 +42,12 @@ export function openRegistry(): Registry {
   // If the global object is sealed, each copy of the package keeps a registry of its own.
   const shared = (Reflect.get(globalThis, registryKey) as Registry | undefined) ?? ownRegistry;
   if (shared !== undefined) return shared;
-  const registry: Registry = { payments: new Map(), inDoubt: new Map(), dates: new Map() };
+  const registry: Registry = {
+    payments: new Map(),
+    inDoubt: new Map(),
+    dates: new Map(),
+    unstarted: new Map(),
+  };
   Reflect.defineProperty(globalThis, registryKey, { value: registry, configurable: true });
   ownRegistry = registry;
   onExit(() => {
@@ -48,22 +56,33 @@ export function openRegistry(): Registry {
   return registry;
 }
 
-/** Says at the exit how many payments may have been made, once each, and how to find out. */
-function report({ payments }: Registry): void {
-  const mayHavePaid = ({ requests, termsKey }: Doubt) => requests > 0 || termsKey !== undefined;
-  const open = [...payments.values()].filter(mayHavePaid);
-  const hints: Readonly<Record<Doubt['keptBy'], string>> = {
-    journal:
-      'Call createOnce again with the same reference; payments-journal list shows what is open.',
-    memory:
-      'The journal was in memory, so the next process pays again: look in the list of transfers first.',
-    nothing: 'They were sent by create: ask transfers.reconcile before you send them again.',
-  };
-  for (const [keptBy, hint] of Object.entries(hints)) {
-    const count = open.filter((doubt) => doubt.keptBy === keptBy).length;
+const hints: Readonly<Record<Doubt['keptBy'], string>> = {
+  journal:
+    'Call createOnce again with the same reference; payments-journal list shows what is open.',
+  memory:
+    'The journal was in memory, so the next process pays again: look in the list of transfers first.',
+  nothing: 'Before you send it again, ask transfers.reconcile.',
+};
+
+/**
+ * Says at the exit which calls never started, how many payments may have been made, once each, and
+ * how to find out.
+ */
+function report({ payments, unstarted }: Registry): void {
+  for (const [operation, count] of unstarted) {
     if (count === 0) continue;
     warn(
-      `payments-platform-sdk: this process ends without knowing whether ${count === 1 ? '1 payment' : `${count} payments`} took effect. ${hint}`,
+      `payments-platform-sdk: ${countOf(count, 'call')} of ${operation} did nothing, because the result was not awaited or iterated. Write: await ${operation}(inputs).`,
+    );
+  }
+  const open = [...payments.values()].filter(
+    ({ requests, termsKey }) => requests > 0 || termsKey !== undefined,
+  );
+  for (const [keptBy, hint] of Object.entries(hints)) {
+    const { length } = open.filter((doubt) => doubt.keptBy === keptBy);
+    if (length === 0) continue;
+    warn(
+      `payments-platform-sdk: this process ends without knowing whether ${countOf(length, 'payment')} took effect. ${hint}`,
     );
   }
 }

@@ -62,7 +62,11 @@ export function warn(text: string): void {
   printLine('warn', text);
 }
 
-const guardKey = Symbol.for('payments-platform-sdk:stderr');
+/** Marks an object, and returns whether no copy of the package in this process had marked it. */
+export function isFirst(target: object, name: string): boolean {
+  const key = Symbol.for(`payments-platform-sdk:${name}`);
+  return !Reflect.has(target, key) && Reflect.defineProperty(target, key, { value: true });
+}
 
 /**
  * Prints a line on stderr. If the line cannot be written, it is dropped, because no payment may end
@@ -72,10 +76,7 @@ const guardKey = Symbol.for('payments-platform-sdk:stderr');
 export function printLine(method: 'warn' | 'error', text: string): void {
   try {
     const stderr = runtime() === 'node' ? host.process?.stderr : undefined;
-    if (stderr !== undefined && !Reflect.has(stderr, guardKey)) {
-      Reflect.defineProperty(stderr, guardKey, { value: true });
-      stderr.on?.('error', () => undefined);
-    }
+    if (stderr !== undefined && isFirst(stderr, 'stderr')) stderr.on?.('error', () => undefined);
     // oxlint-disable-next-line no-console -- stderr on every runtime
     console[method](text);
   } catch {
@@ -197,18 +198,14 @@ let cachedHostName: string | undefined;
 
 /** The host name, which an entry of the journal shows to operators; empty if unknown. */
 export function hostName(): string {
-  cachedHostName ??= readHostName();
-  return cachedHostName;
-}
-
-function readHostName(): string {
   try {
-    const { hostname } = (builtinModule('node:os') ?? {}) as { hostname?: () => string };
-    return hostname?.() ?? '';
+    const os = builtinModule('node:os') as { hostname?: () => string } | undefined;
+    cachedHostName ??= os?.hostname?.() ?? '';
   } catch {
     // Deno throws if the process has no permission to read the host name.
-    return '';
+    cachedHostName = '';
   }
+  return cachedHostName;
 }
 
 /** The longest delay of a timer in milliseconds. With a longer one, setTimeout fires at once. */

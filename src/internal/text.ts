@@ -54,3 +54,7 @@ export const formatWait = (ms: number): string =>
 /** Formats milliseconds since 1970. A number outside of the range of a Date is shown as it is. */
 export const formatTime = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+
+/** Writes a number before its noun: `1 call`, `2 calls`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;

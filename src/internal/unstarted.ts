@@ -1,17 +1,4 @@
-import { onExit, warn } from './runtime.ts';
-
-/** How many calls of each operation have not started, because nobody awaited or iterated them. */
-const waiting = new Map<string, number>();
-
-function report(): void {
-  for (const [operation, count] of waiting) {
-    if (count === 0) continue;
-    const calls = count === 1 ? '1 call' : `${count} calls`;
-    warn(
-      `payments-platform-sdk: ${calls} of ${operation} did nothing, because the result was not awaited or iterated. Write: await ${operation}(inputs).`,
-    );
-  }
-}
+import { openRegistry } from './doubt-registry.ts';
 
 /**
  * Counts a call that starts only when the caller awaits or iterates its result. Run the returned
@@ -19,14 +6,14 @@ function report(): void {
  * started, because a payroll whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
-  if (waiting.size === 0) onExit(report);
+  const { unstarted } = openRegistry();
   const change = (by: number): void => {
-    waiting.set(operation, (waiting.get(operation) ?? 0) + by);
+    unstarted.set(operation, (unstarted.get(operation) ?? 0) + by);
   };
   change(1);
-  let hasStarted = false;
+  let left = 1;
   return () => {
-    if (!hasStarted) change(-1);
-    hasStarted = true;
+    change(-left);
+    left = 0;
   };
 }

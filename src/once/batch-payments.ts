@@ -11,7 +11,7 @@ import {
 import { createError, messagePartsOf } from '../errors/message.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
-import { formatTime, formatWait } from '../internal/text.ts';
+import { countOf, formatTime, formatWait } from '../internal/text.ts';
 import { fieldOf } from '../internal/thrown.ts';
 import { transferCreateInputSchema, type OnceInput, type Transfer } from '../schemas/transfer.ts';
 import { findDifferingFields } from '../search/compare.ts';
@@ -126,7 +126,7 @@ export class BatchPayments {
   /** Says once for the whole batch how many of its rows belong to payments of long ago. */
   warnOfOldPayments(): void {
     if (this.#oldCount === 0) return;
-    const rows = this.#oldCount === 1 ? '1 row' : `${this.#oldCount} rows`;
+    const rows = countOf(this.#oldCount, 'row');
     warn(
       `payments-platform-sdk: ${rows} of a batch belong to payments that were made more than a week ago, the first on ${formatTime(this.#oldestPaidAt).slice(0, 10)}, so nothing was paid for them. If they were meant to pay again, they need other references.`,
     );

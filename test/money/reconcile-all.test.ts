@@ -805,7 +805,7 @@ describe('an account that reconcileAll cannot read', () => {
     ]);
     expect(books.totals.completed.count).toBe(2);
     expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcileAll' });
-    expect(error.message).toContain('one account could not be read: acc_000002');
+    expect(error.message).toContain('1 account could not be read: acc_000002');
     expect(error.errors).toHaveLength(1);
     expect(error.errors?.[0]).toMatchObject({ name, accountId: 'acc_000002', outcome: 'unknown' });
     expect(error.stack).toContain('reconcile-all.test.ts');
