@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
 import { openApi } from './src/sandbox/openapi/openapi.ts';
@@ -20,6 +20,39 @@ const bundled = ['ky', 'zod', 'preact'];
 
 /** Entry points that share their types. */
 const groups = [client, schemas, journals, sandbox];
+
+/** Corrects modules of a bundled package. Each has to contain the text. */
+const correct = (
+  filter: RegExp,
+  wrong: string | RegExp,
+  right: string,
+): NonNullable<Options['esbuildPlugins']>[number] => ({
+  name: `correct ${filter}`,
+  setup: (build) => {
+    build.onLoad({ filter }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const contents = text.replace(wrong, right);
+      if (contents === text) throw new Error(`${path} no longer contains ${wrong}`);
+      return { contents, loader: 'js' };
+    });
+  },
+});
+
+const corrections = [
+  // A bundler keeps calls that may have side effects and all that they use: for one type guard, an
+  // application would get the whole client.
+  correct(
+    /[\\/]ky[\\/]distribution[\\/]index\.js$/,
+    '= createInstance()',
+    '= /* @__PURE__ */ createInstance()',
+  ),
+  // An application may have added an enumerable member to Object.prototype.
+  correct(
+    /[\\/]zod[\\/]v4[\\/]core[\\/](core|schemas|util)\.js$/,
+    /for \(const (\w+) in (\w+)\)/g,
+    'for (const $1 of Object.keys($2))',
+  ),
+];
 
 const code: Options = {
   target: 'es2022',
@@ -44,19 +77,7 @@ const code: Options = {
         );
       },
     },
-    {
-      // A bundler keeps calls that may have side effects and all that they use: for one type guard, an
-      // application would get the whole client.
-      name: 'mark the instance of ky as free of side effects',
-      setup(build) {
-        build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]index\.js$/ }, async ({ path }) => {
-          const text = await readFile(path, 'utf8');
-          const contents = text.replace('= createInstance()', '= /* @__PURE__ */ createInstance()');
-          if (contents === text) throw new Error('ky creates its instance in another way');
-          return { contents, loader: 'js' };
-        });
-      },
-    },
+    ...corrections,
   ],
 };
 
@@ -214,14 +235,14 @@ export default defineConfig([
       'probe/bin': 'src/commands/probe/bin.ts',
       'sandbox/bin': 'src/sandbox/bin.ts',
     },
-    esbuildPlugins: [...containOpenApi, clientApart],
+    esbuildPlugins: [...corrections, ...containOpenApi, clientApart],
     esbuildOptions: shorten,
   },
   {
     ...code,
     format: 'cjs',
     entry: { ...schemas, ...journals, ...sandbox },
-    esbuildPlugins: requireOpenApi,
+    esbuildPlugins: [...corrections, ...requireOpenApi],
     plugins: [lateRequire],
     esbuildOptions: shorten,
   },
@@ -254,7 +275,37 @@ async function exportAsTypes(entry: Record<string, string>): Promise<void> {
   }
 }
 
+/**
+ * Leaves out the marks of private fields, because with a mark a class of one copy of the package
+ * would not fit where the same class of the other copy is expected.
+ */
+async function removePrivateMarks(): Promise<void> {
+  const files = await readdir('dist', { recursive: true });
+  for (const file of files.filter((each) => /\.d\.c?ts$/.test(each))) {
+    const declarations = await readFile(`dist/${file}`, 'utf8');
+    await writeFile(`dist/${file}`, declarations.replace(/^ *#private;\n/gm, ''));
+  }
+}
+
+/** Writes a folder for each entry point, because old resolvers read no `exports` of package.json. */
+async function writeFolders(): Promise<void> {
+  const write = async (folder: string, entries: Record<string, string>): Promise<void> => {
+    const root = '../'.repeat(folder.split('/').length);
+    const paths = Object.entries(entries).map(([field, path]) => [field, `${root}dist/${path}`]);
+    await mkdir(folder, { recursive: true });
+    await writeFile(`${folder}/package.json`, `${JSON.stringify(Object.fromEntries(paths))}\n`);
+  };
+  await write('openapi.json', { main: 'openapi.json' });
+  for (const name of Object.keys({ ...schemas, ...journals, ...sandbox })) {
+    const entries = { main: `${name}.cjs`, module: `${name}.js`, types: `${name}.d.cts` };
+    await write(name.replace('/index', ''), entries);
+  }
+}
+
 const parseNames = (names: string): string[] => names.split(',').map((name) => name.trim());
 
 // tsup has no hook after the declarations, so the build runs this file directly afterwards.
-if (import.meta.main) await Promise.all(groups.map(exportAsTypes));
+if (import.meta.main) {
+  await removePrivateMarks();
+  await Promise.all([...groups.map(exportAsTypes), writeFolders()]);
+}

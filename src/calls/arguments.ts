@@ -50,7 +50,8 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 export function readInput<T>(input: T, schema: Validator<unknown>): T {
   if (!isObject(input) || isPlainObject(input)) return cloneInput(input);
   const names = new Set(Object.keys(shapeOf(schema)));
-  for (const name in input) names.add(name);
+  // An old library may have added an enumerable member to every object.
+  for (const name in input) if (!(name in Object.prototype)) names.add(name);
   const fields = Array.from(names, (name) => [name, Reflect.get(input, name)] as const);
   return cloneInput(Object.fromEntries(fields.filter(([, value]) => value !== undefined))) as T;
 }

@@ -61,7 +61,9 @@ function needsReviver(value: unknown, depthLeft: number): boolean {
   for (const key in value) {
     const inner: unknown = value[key as keyof typeof value];
     if (key === '__proto__') needs = true;
-    if (typeof inner !== 'string' && needsReviver(inner, depthLeft - 1)) needs = true;
+    // A text needs no look at whether an old library has added the member to every object.
+    if (typeof inner === 'string' || !Object.hasOwn(value, key)) continue;
+    if (needsReviver(inner, depthLeft - 1)) needs = true;
   }
   return needs;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmsText } from '../../docs/generators/llms.ts';
 import { installTarball } from '../support/tarball.ts';
@@ -45,7 +46,13 @@ test('the tarball contains only the build, the licences, the documentation and t
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'journals/package.json',
+    'openapi.json/package.json',
     'package.json',
+    'sandbox/msw/package.json',
+    'sandbox/package.json',
+    'sandbox/server/package.json',
+    'schemas/package.json',
   ]);
   expect(files).toEqual(expect.arrayContaining(['dist/ky-license.txt', 'dist/zod-license.txt']));
   for (const path of ['dist/sandbox/bin.js', 'docs/monitoring/alerts.yml']) {
@@ -148,6 +155,120 @@ test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './s
     }
   },
 );
+
+test('a resolver that reads no exports finds the same files', async () => {
+  // Node.js reads no `exports` for a path: as Parcel, Jest 27 and eslint-plugin-import for a package.
+  const { stdout } = await node(
+    '-e',
+    `const manifest = require('payments-platform-sdk/package.json');
+     const root = require('node:path').dirname(require.resolve('payments-platform-sdk/package.json'));
+     for (const entry of Object.keys(manifest.exports)) {
+       const found = require.resolve(require('node:path').join(root, entry));
+       console.log(entry, found === require.resolve('payments-platform-sdk' + entry.slice(1)));
+     }`,
+  );
+  const lines = stdout.trim().split('\n');
+  expect(lines).toHaveLength(8);
+  expect(lines.filter((line) => !line.endsWith(' true'))).toEqual([]);
+});
+
+test.each(['function () {}', "'text'", '{ inner: {} }'])(
+  'every call works although Object.prototype has an enumerable %s',
+  async (member) => {
+    const script = `
+      Object.prototype.added = ${member};
+      (async () => {
+        const { PaymentsClient } = require('payments-platform-sdk');
+        const { memoryJournal } = require('payments-platform-sdk/journals');
+        const { Sandbox, seedDemo } = require('payments-platform-sdk/sandbox');
+        const { listen } = require('payments-platform-sdk/sandbox/server');
+        const { TransferSchema } = require('payments-platform-sdk/schemas');
+        const server = await listen(seedDemo(new Sandbox()));
+        const payments = new PaymentsClient({ ...server.clientOptions, journal: memoryJournal() });
+        class Payment {
+          sourceAccountId = 'acc_000001';
+          counterpartyId = 'cpty_000001';
+          get amount() { return '1.00'; }
+          constructor(description) { this.description = description; }
+        }
+        const { id } = await payments.transfers.create(new Payment('direct'));
+        const { result } = await payments.transfers.createOnce(new Payment('once'));
+        const { counts } = await payments.transfers.createAllOnce([{ ...new Payment('all'), amount: '1.00' }]);
+        const { totals } = await payments.transfers.reconcileAll([new Payment('once')]);
+        const listed = await payments.transfers.list();
+        const refused = await payments.accounts.create({ entityId: 'ent_000001', unknown: 1 }).catch((e) => e);
+        await payments.accounts.update('acc_000001', { metadata: { team: 'a', cost: 12 } });
+        const { success } = TransferSchema.safeParse(listed.data[0]);
+        console.log(id, result, counts.paid, totals.pending.count, listed.data.length, refused.issues?.length, success);
+        await server.close();
+      })();`;
+    const { stdout } = await node('-e', script);
+    expect(stdout.trim()).toBe('txfr_000006 created 1 1 8 1 true');
+  },
+);
+
+test('a bundle for ES2015 counts money of the sandbox exactly', async () => {
+  await writeFile(
+    join(folder, 'old.cjs'),
+    `const { PaymentsClient, sumAmounts } = require('payments-platform-sdk');
+     const { Sandbox, seedDemo } = require('payments-platform-sdk/sandbox');
+     require('payments-platform-sdk/journals');
+     require('payments-platform-sdk/schemas');
+     const sandbox = seedDemo(new Sandbox());
+     const input = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001' };
+     const amount = '0.000000000000000001';
+     new PaymentsClient(sandbox.clientOptions).transfers.create({ ...input, amount }).then(() => {
+       const [{ availableBalance }] = sandbox.accounts.list();
+       console.log(sumAmounts([availableBalance, amount]));
+     });`,
+  );
+  await build({
+    absWorkingDir: folder,
+    entryPoints: ['old.cjs'],
+    outfile: 'es2015.cjs',
+    bundle: true,
+    platform: 'node',
+    target: 'es2015',
+    // esbuild warns that such a runtime needs a global BigInt.
+    logLevel: 'error',
+  });
+  const { stdout } = await node('es2015.cjs');
+  expect(stdout.trim()).toBe('19919.6');
+});
+
+test('200 copies of the package leave no listener or timer behind', async () => {
+  const { stdout, stderr } = await node(
+    '-e',
+    `(async () => {
+       const count = () =>
+         JSON.stringify([
+           process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
+           process.stderr.eventNames().map((name) => [String(name), process.stderr.listenerCount(name)]),
+           process.getActiveResourcesInfo().filter((name) => name === 'Timeout'),
+           Object.getOwnPropertySymbols(globalThis).length,
+         ]);
+       const counts = new Set();
+       for (let copies = 0; copies < 200; copies += 1) {
+         for (const file of Object.keys(require.cache)) delete require.cache[file];
+         const { PaymentsClient, isOutcomeUnknown } = require('payments-platform-sdk');
+         const { memoryJournal } = require('payments-platform-sdk/journals');
+         const { Sandbox, seedDemo } = require('payments-platform-sdk/sandbox');
+         const { clientOptions } = seedDemo(new Sandbox());
+         const { transfers } = new PaymentsClient({ ...clientOptions, journal: memoryJournal() });
+         const input = { sourceAccountId: 'acc_000001', counterpartyId: 'cpty_000001', amount: '1.00' };
+         await transfers.createOnce({ ...input, description: 'payment ' + copies });
+         transfers.createAllOnce([{ ...input, description: 'forgotten ' + copies }]);
+         counts.add(count());
+       }
+       console.log(counts.size);
+     })();`,
+  );
+  expect(stdout.trim()).toBe('1');
+  // The process has one line, not one for each copy.
+  expect(stderr.match(/did nothing/g)).toHaveLength(1);
+  expect(stderr).toContain('200 calls of transfers.createAllOnce did nothing');
+  expect(stderr).not.toContain('MaxListenersExceededWarning');
+});
 
 test('every link in a document of the tarball leads to a file of the tarball', async () => {
   const documents = files.filter((path) => path.endsWith('.md'));
@@ -387,6 +508,34 @@ test('the ESM and the CommonJS copy of the package recognise the errors of each 
   expect(stdout.trim()).toBe('false true true false true');
 });
 
+/** Compiles files of a folder strictly, with their declarations, and returns what tsc reports. */
+async function compile(application: string, files: readonly string[]): Promise<string> {
+  await writeFile(
+    join(application, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'es2022',
+        lib: ['ES2022'],
+        types: ['node'],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: 'types',
+        skipLibCheck: false,
+      },
+      files,
+    }),
+  );
+  const compiled = await run(
+    process.execPath,
+    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', application],
+    { cwd: application },
+  ).catch((error: unknown) => error as { stdout: string });
+  return compiled.stdout;
+}
+
 test('a TypeScript program compiles under nodenext as ES module and as CommonJS', async () => {
   const consumer = `
     import {
@@ -449,30 +598,31 @@ test('a TypeScript program compiles under nodenext as ES module and as CommonJS'
   const application = join(folder, 'application');
   await writeFile(join(application, 'esm.mts'), consumer);
   await writeFile(join(application, 'cjs.cts'), consumer);
-  await writeFile(
-    join(application, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        module: 'nodenext',
-        target: 'es2022',
-        lib: ['ES2022'],
-        types: ['node'],
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        declaration: true,
-        emitDeclarationOnly: true,
-        outDir: 'types',
-        skipLibCheck: false,
-      },
-      files: ['esm.mts', 'cjs.cts'],
-    }),
+  expect(await compile(application, ['esm.mts', 'cjs.cts'])).toBe('');
+});
+
+test('classes of the ES module fit those of the CommonJS copy', async () => {
+  const application = join(folder, 'application');
+  const classes = [
+    ['payments-platform-sdk', 'PaymentsClient'],
+    ['payments-platform-sdk', "PaymentsClient['transfers']"],
+    ['payments-platform-sdk', 'PaymentInDoubtError'],
+    ['payments-platform-sdk/sandbox', 'Sandbox'],
+    ['payments-platform-sdk/sandbox', "Sandbox['accounts']"],
+    ['payments-platform-sdk/sandbox', 'VirtualClock'],
+  ] as const;
+  const typed = classes.map(([from, name], index) => {
+    const [, base = '', member = ''] = /^(\w+)(.*)/.exec(name) ?? [];
+    return `export type T${index} = import('${from}').${base}${member};`;
+  });
+  await writeFile(join(application, 'there.cts'), typed.join('\n'));
+  const used = classes.map(
+    (_, index) => `export const f${index} = (here: T${index}): cjs.T${index} => here;
+      export const g${index} = (there: cjs.T${index}): T${index} => there;`,
   );
-  const compiled = await run(
-    process.execPath,
-    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', application],
-    { cwd: application },
-  ).catch((error: unknown) => error as { stdout: string });
-  expect(compiled.stdout).toBe('');
+  const here = `import type * as cjs from './there.cjs';\n${typed.join('\n')}\n${used.join('\n')}`;
+  await writeFile(join(application, 'here.mts'), here);
+  expect(await compile(application, ['here.mts'])).toBe('');
 });
 
 test('the main entry point mentions no type of zod, ky or the DOM library', async () => {

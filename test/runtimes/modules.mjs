@@ -145,8 +145,15 @@ export function checkContents(installed) {
     /^docs\/([\w-]+\.md|images\/[\w-]+\.(png|svg)|monitoring\/[\w-]+\.(yml|json))$|^examples\//.test(
       file,
     );
+  // Resolvers that read no `exports` find an entry point by its folder.
+  const isFolder = (file) =>
+    /^(journals|openapi\.json|sandbox(\/\w+)?|schemas)\/package\.json$/.test(file);
   const useless = files.filter(
-    (file) => !documents.includes(file) && !isGuide(file) && !reachable.has(join(installed, file)),
+    (file) =>
+      !documents.includes(file) &&
+      !isGuide(file) &&
+      !isFolder(file) &&
+      !reachable.has(join(installed, file)),
   );
   const missing = [
     ...documents.filter((file) => !files.includes(file)),
