@@ -37,8 +37,8 @@ interface ApiState {
 /** The state that a client made by `withOptions` shares with the client that it copies. */
 interface SharedState {
   readonly budget: RetryBudget;
-  readonly versioned: ApiState;
-  readonly root: ApiState;
+  readonly versioned: ApiState | undefined;
+  readonly root: ApiState | undefined;
   readonly environment: ClientOptions;
 }
 
@@ -137,7 +137,8 @@ export class PaymentsClient {
 
   /**
    * A copy of this client with some options replaced; `null` removes a credential. The copy shares
-   * the retry budget and, with the same credential source, the token.
+   * the retry budget and, with the same credential source, the token. The copy of a subclass is a
+   * plain `PaymentsClient`.
    * @throws {@link ConfigurationError} also if `apiKey`, `jwt` or `journal` is undefined
    * @example
    * ```ts
@@ -161,8 +162,8 @@ export class PaymentsClient {
     inheritedState.set(merged, {
       budget,
       environment,
-      ...(isUnchanged('apiKey', 'baseUrl', 'clock') ? { versioned } : {}),
-      ...(isUnchanged('jwt', 'baseUrl', 'rootUrl', 'clock') ? { root } : {}),
+      versioned: isUnchanged('apiKey', 'baseUrl', 'clock') ? versioned : undefined,
+      root: isUnchanged('jwt', 'baseUrl', 'rootUrl', 'clock') ? root : undefined,
     });
     return throwFromCallSite(() => createClient(merged));
   }
@@ -195,7 +196,10 @@ export class PaymentsClient {
   }
 }
 
-/** `withOptions` calls this function, because the build renames a class that uses its own name. */
+/**
+ * `withOptions` calls this function, because the build renames a class that uses its own name. Not
+ * `this.constructor`, because a subclass may take a tenant where this class takes options.
+ */
 const createClient = (options: ClientOptions): PaymentsClient => new PaymentsClient(options);
 
 /** Binds all methods of an object, so that `const { create } = payments.transfers` works. */
@@ -218,4 +222,4 @@ const createApiState = (
 });
 
 /** State for clients made by `withOptions`, in a WeakMap so that printed options do not show it. */
-const inheritedState = new WeakMap<ClientOptions, Partial<SharedState>>();
+const inheritedState = new WeakMap<ClientOptions, SharedState>();

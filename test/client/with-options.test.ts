@@ -519,3 +519,14 @@ test('withOptions with idempotencyHeader: null removes the header from the clone
   expect(requests).toHaveLength(1);
   expect(requests[0]?.headers).not.toHaveProperty('idempotency-key');
 });
+
+test('withOptions of a subclass returns a PaymentsClient with its options', () => {
+  class TenantClient extends PaymentsClient {
+    constructor(tenant: string) {
+      super({ ...base, baseUrl: `https://${tenant}.example.com/v0` });
+    }
+  }
+  const copy = new TenantClient('ada').withOptions({ maxRetries: 0 });
+  expect(Object.getPrototypeOf(copy)).toBe(PaymentsClient.prototype);
+  expect(copy.toJSON().baseUrl).toBe('https://ada.example.com/v0');
+});
