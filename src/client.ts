@@ -42,6 +42,22 @@ interface SharedState {
   readonly environment: ClientOptions;
 }
 
+/** Has the namespaces on its prototype, because Jest's automock looks for them only there. */
+const Mockable = /* @__PURE__ */ (() =>
+  // The compiler does not see that such a function can be extended.
+  Object.assign(function () {}, {
+    prototype: {
+      entities: Entities.prototype,
+      accounts: Accounts.prototype,
+      transfers: Transfers.prototype,
+      counterparties: Counterparties.prototype,
+      ibans: Ibans.prototype,
+      settings: PlatformSettings.prototype,
+      instructions: Instructions.prototype,
+      transactions: Transactions.prototype,
+    },
+  }) as unknown as new () => object)();
+
 /**
  * A client of the Payments Platform.
  * @example
@@ -54,7 +70,7 @@ interface SharedState {
  * console.log(entity.id, entity.kycStatus);
  * ```
  */
-export class PaymentsClient {
+export class PaymentsClient extends Mockable {
   /** Methods for Entities, the individuals and businesses that own Accounts. */
   readonly entities: Entities;
   /** Methods for Accounts, which hold balances for Entities. */
@@ -84,6 +100,7 @@ export class PaymentsClient {
    * @throws {@link ConfigurationError} which names the option and the variable, and shows no text of a value
    */
   constructor(options: ClientOptions = {}) {
+    super();
     warnOfOldNode();
     printShortly();
     // If `withOptions` creates this client, the new client shares state with the client it copies.

@@ -44,3 +44,11 @@ test('the bound methods of a client do not appear when the client is printed or 
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual([...nouns]);
 });
+
+test.for(nouns)('the prototype of the client has each method of %s', (noun) => {
+  const client = new PaymentsClient(new Sandbox().clientOptions);
+  const methods = Object.getOwnPropertyNames(client[noun]);
+  expect(methods).not.toEqual([]);
+  const mockable: object = PaymentsClient.prototype[noun];
+  for (const method of methods) expect(Reflect.get(mockable, method)).toBeTypeOf('function');
+});

@@ -41,6 +41,34 @@ test('the story', async () => {
   return { label: 'Jest 30.5.2 on Node 24.21.0, CJS', results: output, expected: {} };
 }
 
+/** Checks that Jest's automock finds the methods of a namespace. */
+export async function checkAutomock(consumer) {
+  const folder = join(consumer, 'automock');
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, 'automock.test.cjs'),
+    `jest.mock('payments-platform-sdk');
+const { PaymentsClient } = require('payments-platform-sdk');
+test.each([['transfers', 'createOnce'], ['accounts', 'list'], ['instructions', 'build']])('%s.%s', async (noun, method) => {
+  const payments = new PaymentsClient();
+  expect(jest.isMockFunction(payments[noun][method])).toBe(true);
+  payments[noun][method].mockResolvedValue({ id: 'mocked' });
+  expect(await payments[noun][method]({})).toEqual({ id: 'mocked' });
+});`,
+  );
+  writeFileSync(
+    join(folder, 'jest.config.cjs'),
+    `module.exports = { testMatch: ['<rootDir>/automock.test.cjs'], transform: {}, watchman: false };\n`,
+  );
+  const jest = join(modules, 'jest/bin/jest.js');
+  const { code, stderr } = await run(binaries.node24, [jest, '--ci', '--runInBand'], {
+    cwd: folder,
+  });
+  return [
+    { name: "Jest's automock has the methods of a namespace", ok: code === 0, detail: stderr },
+  ];
+}
+
 /** Checks an application that loads the ESM and the CJS build. */
 export async function checkBothCopies(consumer) {
   const file = join(consumer, 'both.mjs');

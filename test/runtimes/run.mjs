@@ -45,7 +45,7 @@ const { checkSealing, checkTransports, copyStory, processRows, workerRow } =
   await import('./runtimes.mjs');
 const { bundleRows, checkSandboxes } = await import('./bundles.mjs');
 const { runInBrowser } = await import('./browser.mjs');
-const { checkBothCopies, checkContents, checkNewUser, jestRow, runPackageTools } =
+const { checkAutomock, checkBothCopies, checkContents, checkNewUser, jestRow, runPackageTools } =
   await import('./modules.mjs');
 const { checkDeclarations, checkHovers, checkMistakes, compilerRows } = await import('./types.mjs');
 const { zodRows } = await import('./zods.mjs');
@@ -77,6 +77,7 @@ const parts = {
   modules: async () => {
     rows.push(await jestRow(consumer, platform));
     return [
+      ...(await checkAutomock(consumer)),
       ...(await checkBothCopies(consumer)),
       ...checkContents(installed),
       ...(await runPackageTools(tarball)),
