@@ -48,8 +48,8 @@ let creations = 0;
 /** Remembers a payment of `create` that may have been made, as a retry library sends it again. */
 export function addCreation(platform: string, input: TransferCreateInput): void {
   creations += 1;
-  // No reference has a line break.
-  const doubt = openDoubt(`${platform} \n${creations}`, {
+  // The keys of references have no capitals.
+  const doubt = openDoubt(`${platform} CREATE ${creations}`, {
     reference: '',
     keptBy: 'nothing',
     batch: undefined,
