@@ -211,7 +211,10 @@ export class ApiError extends PaymentsError {
   declare readonly details: unknown;
   /** The platform's id of the request, for questions to the platform's support. */
   declare readonly requestId: string | undefined;
-  /** The response's headers by lower-case name, without cookies. */
+  /**
+   * The response's headers by lower-case name, without cookies, `cache-control`, and those of the
+   * connection and the body, because frameworks copy this field onto your own response.
+   */
   declare readonly headers: Readonly<Record<string, string>>;
   /** The first 2,048 characters of the response body, credentials redacted. */
   declare readonly body: string;

@@ -32,12 +32,19 @@ export function excerptOf(body: string): string {
   return `${text.slice(0, 120)}…`;
 }
 
-/** Copies the headers of a response for an error, redacted and without cookies. */
+/**
+ * Headers that an error does not show: cookies, and those that describe the platform's message, as
+ * Express, Koa and Fastify copy `error.headers` onto a response of their own.
+ */
+const hiddenHeader =
+  /^(set-cookie|content-.*|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|cache-control)$/;
+
+/** Copies the headers of a response for an error, redacted. */
 export function headerRecordOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
   const record: Record<string, string> = {};
   // A custom fetch may return headers without `forEach`. An error then shows no headers.
   (headers as Partial<Headers>).forEach?.((value, name) => {
-    if (name !== 'set-cookie') {
+    if (!hiddenHeader.test(name.toLowerCase())) {
       record[redact(name)] = redactAndCut(value, (text) => redactHeader(name, text, redact));
     }
   });

@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import * as sdk from 'payments-platform-sdk';
 import {
   ApiError,
@@ -12,7 +15,7 @@ import {
   PaymentsError,
   UnprocessableEntityError,
 } from 'payments-platform-sdk';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, clientAt, clientOf, failureOf, respond } from '../support/clients.ts';
 import { responseBytes } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -215,12 +218,56 @@ test('an error holds the response headers without cookies and credentials', asyn
     'X-Auth-Token': 'somebody',
   });
   expect(error.headers).toEqual({
-    'content-type': 'application/json',
     'x-trace': 'T1',
     'x-echo': '[redacted]',
     'x-auth-token': '[redacted]',
   });
   expect(Object.isFrozen(error.headers)).toBe(true);
+});
+
+const errorText = JSON.stringify(errorBody);
+const rejectedWith = (headers: string, body: string | Uint8Array): Uint8Array =>
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`),
+    Buffer.from(body),
+  ]);
+test.each([
+  [
+    'chunked',
+    rejectedWith(
+      'transfer-encoding: chunked\r\ntrailer: x-end',
+      `${errorText.length.toString(16)}\r\n${errorText}\r\n0\r\n\r\n`,
+    ),
+  ],
+  [
+    'compressed',
+    rejectedWith(
+      `content-encoding: gzip\r\ncontent-length: ${gzipSync(errorText).length}`,
+      gzipSync(errorText),
+    ),
+  ],
+  [
+    'cacheable',
+    rejectedWith(
+      `cache-control: public\r\nkeep-alive: timeout=9\r\ncontent-length: ${errorText.length}`,
+      errorText,
+    ),
+  ],
+])('a server may copy the headers of a %s error response', async (_, response) => {
+  const platform = await rawServer(response);
+  const error = await failureOf(clientAt(platform).accounts.get('acc_1'), NotFoundError);
+  // Copies the headers as the default error handlers of Express and Fastify do.
+  const server = createServer((__, outgoing) => {
+    for (const [name, value] of Object.entries(error.headers)) outgoing.setHeader(name, value);
+    outgoing.statusCode = error.status;
+    outgoing.setHeader('content-length', 4).end('Oops');
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const received = await fetch(`http://127.0.0.1:${port}`);
+  expect([received.status, await received.text()]).toEqual([404, 'Oops']);
+  expect(received.headers.get('cache-control')).toBeNull();
 });
 
 test('the list of attempts on an error is frozen', async () => {
