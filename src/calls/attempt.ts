@@ -20,7 +20,6 @@ import {
   type Failure,
 } from '../errors/failure.ts';
 import { connectionOutcome, statusOutcome, type Evidence } from '../errors/outcome.ts';
-import { toUnrepeatableBody } from '../transports/fetch.ts';
 import { findProxy } from '../transports/proxy.ts';
 
 /** A call while it runs, with the data that all its attempts share. */
@@ -146,14 +145,13 @@ export async function sendAttempt(
   /** Whether the transport was called. */
   let dispatched = false;
   let transportError: unknown;
-  const sendByTransport = async (built: Request): Promise<TransportResponse> => {
-    // The call may have been aborted while ky created the request.
+  const sendByTransport = async (): Promise<TransportResponse> => {
     stop.check();
     dispatched = true;
     // From here on, only the transport may know whether the request was sent.
     evidence.started = undefined;
     try {
-      return await transport.send({ method, url, headers, body, stop, scan }, built, evidence);
+      return await transport.send({ method, url, headers, body, stop, scan }, evidence);
     } catch (error) {
       transportError = error;
       throw error;
@@ -164,15 +162,6 @@ export async function sendAttempt(
   try {
     const received: TransportResponse = await stop.race(
       ky(url, {
-        ...(transport.wantsRequest && {
-          method,
-          // The API reference mentions no redirects, so ky follows none: docs/gaps.md, row 58.
-          redirect: 'manual',
-          headers,
-          signal: stop.signal,
-          // A GET Request cannot have a body, so the transport gets the body separately.
-          ...(body !== undefined && method !== 'GET' && { body: toUnrepeatableBody(body) }),
-        }),
         // ky must not retry, time out or throw, because pipeline.ts does all of this.
         retry: 0,
         timeout: false,
@@ -188,7 +177,7 @@ export async function sendAttempt(
     if (error instanceof Stopped) {
       return { ok: false, failure: describeStop(error, running, evidence, status) };
     }
-    // Report the transport's error, because ky's error holds the Request and so the credential.
+    // Report the transport's error, because ky wraps that error.
     const cause = transportError ?? error;
     const verdict = connectionOutcome(cause, transport, evidence);
     return {

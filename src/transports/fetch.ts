@@ -1,6 +1,12 @@
-import type { Kind } from '../errors/outcome.ts';
+import type { Evidence, Kind } from '../errors/outcome.ts';
 import { host, isNativeFetch, runtime, type Runtime } from '../internal/runtime.ts';
-import type { Fetch, GetWithBody, Transport, TransportResponse } from './transport.ts';
+import type {
+  Fetch,
+  GetWithBody,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts';
 
 /** Creates the transport over a custom or global fetch, for all requests but a GET with a body. */
 export function createFetchTransport(send: Fetch, kind: Kind): Transport {
@@ -11,24 +17,50 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
     // On a dead connection Bun and Deno send a request again, except for writes: getFreshInit.
     sendsOnce: kind !== 'safe',
-    wantsRequest: true,
-    send: async ({ stop, scan }, built) =>
-      toTransportResponse(
-        await send(built, {
-          signal: stop.signal,
+    send: async (request, evidence) => {
+      const { url, body, scan } = request;
+      const init = {
+        ...createInit(request),
+        ...(body !== undefined && { body: toUnrepeatableBody(body) }),
+      };
+      const built = createRequest(url, init, evidence);
+      return toTransportResponse(
+        // A fetch of another library takes this Request for a URL, and reads the rest in `init`.
+        await send(Object.assign(built, { toString: () => url }), {
+          ...init,
+          // A function that sets a header of the Request changes these, too.
+          headers: built.headers,
           ...getCacheInit(),
           ...(kind === 'safe' && scan === undefined ? {} : getFreshInit(here)),
         }),
-      ),
+      );
+    },
   };
+}
+
+const createInit = ({ method, headers, stop }: TransportRequest) => ({
+  method,
+  headers,
+  // The API reference mentions no redirects, so none is followed: docs/gaps.md, row 58.
+  redirect: 'manual' as const,
+  signal: stop.signal,
+});
+
+function createRequest(url: string, init: RequestInit, evidence: Evidence): Request {
+  Object.assign(evidence, { started: false, isRefused: true });
+  const built = new Request(url, init);
+  Object.assign(evidence, { started: undefined, isRefused: false });
+  return built;
 }
 
 /** Creates the transport for GET with a body, which calls the user's own function. */
 export const createGetWithBodyTransport = (send: GetWithBody): Transport => ({
   runtime: 'other',
   sendsOnce: false,
-  wantsRequest: true,
-  send: async ({ body = '' }, built) => toTransportResponse(await send(built, body)),
+  send: async (request, evidence) => {
+    const built = createRequest(request.url, createInit(request), evidence);
+    return toTransportResponse(await send(built, request.body ?? ''));
+  },
 });
 
 /** Checks the result of a fetch, because a custom fetch may return anything. */
@@ -73,7 +105,7 @@ function withWebStream(response: Partial<Response> & Omit<TransportResponse, 'bo
  * Converts a body to a form that this runtime does not send twice. If a connection is dead, Deno
  * sends a string again, even in a POST, but not a Blob.
  */
-export const toUnrepeatableBody = (text: string): string | Blob =>
+const toUnrepeatableBody = (text: string): string | Blob =>
   runtime() === 'deno' ? new Blob([text]) : text;
 
 let freshConnections: object | undefined;

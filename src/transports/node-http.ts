@@ -26,8 +26,7 @@ export function createNodeTransport(agent: HttpAgent | undefined): Transport | u
   return {
     runtime: 'node',
     sendsOnce: true,
-    wantsRequest: false,
-    send: (request, _, evidence) => new Exchange(request, { evidence, agent }).response,
+    send: (request, evidence) => new Exchange(request, { evidence, agent }).response,
     flush: waitUntilWritten,
   };
 }
@@ -45,7 +44,6 @@ export function createBodiedGetTransport(): Transport | undefined {
     runtime: here,
     // Deno's node:http may send a request again by itself, as Deno's fetch does.
     sendsOnce: false,
-    wantsRequest: false,
     send: (request) => new Exchange(request).response,
   };
 }

@@ -71,10 +71,8 @@ export interface TransportResponse {
 
 /** Sends requests, and knows whether an error of this runtime proves that nothing was sent. */
 export interface Transport extends TransportFacts {
-  /** Whether the transport reads a `Request`. If not, ky saves the time of creating one. */
-  readonly wantsRequest: boolean;
   /** Sends one request. Rejects with the error of the runtime. */
-  send(request: TransportRequest, built: Request, evidence: Evidence): Promise<TransportResponse>;
+  send(request: TransportRequest, evidence: Evidence): Promise<TransportResponse>;
   /**
    * Waits briefly, never for the network, until requests that were just started are likely to have
    * been written. Absent where the transport cannot know.
