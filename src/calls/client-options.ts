@@ -76,8 +76,8 @@ export interface ClientOptions {
   /** Extra headers for every request, except `authorization`, which your credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, for every request except a GET with a body. Your fetch must pass `init` on and
-   * must not resend writes. If it fails during a write, the outcome is `unknown`.
+   * Your own fetch, or a library's, for every request except a GET with a body. Pass `init` on, and
+   * do not resend writes. If it fails during a write, the outcome is `unknown`.
    * @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;

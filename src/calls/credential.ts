@@ -8,7 +8,7 @@ import { noCredentialFailure, timeoutFailure } from '../errors/failure.ts';
 import { messagePartsOf } from '../errors/message.ts';
 import { maxSecretLength } from '../errors/redact.ts';
 import type { Problem } from '../internal/issues.ts';
-import { host } from '../internal/runtime.ts';
+import { readVariable } from '../internal/runtime.ts';
 
 /** An API key or a JWT as a string, or your function that fetches the credential. */
 export type CredentialSource = string | (() => string | Promise<string>); // The API reference does not say how the platform issues credentials: docs/gaps.md, row 43
@@ -32,7 +32,7 @@ export const credentialNames = {
 
 /** Says where the user set a value: in the environment variable that holds it, or in an option. */
 export const describePlace = (option: string, variable: string | undefined, value: unknown) =>
-  variable !== undefined && host.process?.env?.[variable]?.trim() === value
+  variable !== undefined && readVariable(variable)?.trim() === value
     ? variable
     : `option ${option}`;
 

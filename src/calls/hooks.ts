@@ -1,6 +1,6 @@
 import type { Issue, Outcome, PaymentsError } from '../errors/errors.ts';
 import { redactAndCut, redactor } from '../errors/redact.ts';
-import { host, printLine, warn } from '../internal/runtime.ts';
+import { printLine, readVariable, warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
 
@@ -184,7 +184,7 @@ const maxLoggedDrifts = 1_000;
  * field, `info` every attempt, `debug` also its URL.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
-  const level = levels.indexOf(host.process?.env?.['PAYMENTS_LOG']?.trim() ?? '');
+  const level = levels.indexOf(readVariable('PAYMENTS_LOG')?.trim() ?? '');
   if (level < 0) return hooks;
   /** The URLs of running calls, by the number of the call. Only the level `debug` prints URLs. */
   const urls = new Map<number, string>();

@@ -334,6 +334,9 @@ function describeConnectionFix(
   if (obstacle === 'options') {
     return 'Retrying will not help: check the certificate, key and TLS settings of the option agent.';
   }
+  if (obstacle === 'permission') {
+    return 'Permit this process to connect, by --allow-net.';
+  }
   if (!transient) return 'Retrying will not help: fix the certificate or the request first.';
   if (code !== 'ENOTFOUND' && code !== 'ECONNREFUSED') return '';
   if (proxyName !== undefined) return `Check ${proxyName}, and that it is up.`;
@@ -381,7 +384,8 @@ export const abortedFailure = (
     // The message does not quote the reason of the caller's signal, which may contain a secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
-    return call.create(AbortError, { what, hint: 'error.cause holds the reason.' }, { cause });
+    const hint = cause === undefined ? undefined : 'error.cause holds the reason.';
+    return call.create(AbortError, { what, hint }, { cause });
   },
 });
 

@@ -53,9 +53,11 @@ export interface Evidence {
 
 /**
  * What prevents a connection: the server's certificate, the client's certificate, the options of
- * the connection, a port without TLS, or a proxy that rejects the connection.
+ * the connection, a port without TLS, a proxy that rejects the connection, or a permission that the
+ * runtime withholds from the process.
  */
-type Obstacle = 'certificate' | 'client_certificate' | 'options' | 'no_tls' | 'proxy';
+type Obstacle =
+  'certificate' | 'client_certificate' | 'options' | 'no_tls' | 'proxy' | 'permission';
 
 /** What a failed connection proves, and whether a retry may help. */
 export interface Verdict {
@@ -110,8 +112,9 @@ export function connectionOutcome(
   const code = leaves.map(codeOf).find((leafCode) => leafCode !== undefined);
   const provedByErrors =
     transport.runtime !== 'other' &&
-    transport.sendsOnce &&
-    leaves.every((leaf) => provesNothingSent(leaf, transport.runtime));
+    // A runtime that may not connect has not sent the request before either.
+    (leaves.every(isDenied) ||
+      (transport.sendsOnce && leaves.every((leaf) => provesNothingSent(leaf, transport.runtime))));
   // With TLS 1.3 a server refuses the client's certificate after the client has finished its
   // handshake. The alert proves that the server has not, and has read no request.
   const isHandshake =
@@ -154,6 +157,7 @@ function findObstacle(
   runtime: TransportFacts['runtime'],
 ): Obstacle | undefined {
   if (leaves.some((leaf) => isCertificateError(leaf, runtime))) return 'certificate';
+  if (leaves.some(isDenied)) return 'permission';
   if (!proven) return undefined;
   if (leaves.some((leaf) => hasText(leaf, certificateAlert))) return 'client_certificate';
   if (leaves.some((leaf) => hasMessage(leaf, optionsAlert))) return 'options';
@@ -162,6 +166,11 @@ function findObstacle(
     noTlsCode.test(code ?? '') || leaves.some((leaf) => hasMessage(leaf, /InvalidContentType/));
   return hasNoTls ? 'no_tls' : undefined;
 }
+
+/** Whether Node or Deno does not permit this process to connect. */
+const isDenied = (leaf: unknown): boolean =>
+  isError(leaf) &&
+  (fieldOf(leaf, 'code') === 'ERR_ACCESS_DENIED' || fieldOf(leaf, 'name') === 'NotCapable');
 
 const isConnectTimeout = (leaf: unknown): boolean =>
   codeOf(leaf) === 'UND_ERR_CONNECT_TIMEOUT' ||

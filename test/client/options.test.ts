@@ -8,6 +8,7 @@ import {
 import { Sandbox } from 'payments-platform-sdk/sandbox';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { failureOf, clientOf } from '../support/clients.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { owner } from '../support/platform.ts';
 
 const baseUrl = 'https://api.example.com/v0';
@@ -508,4 +509,23 @@ test.each([
   vi.stubGlobal('TextDecoder', undefined);
   Reflect.deleteProperty(globalThis, 'TextDecoder');
   expect(create).toThrow('@jest-environment node');
+});
+
+test('environment variables that may not be read are not set', async () => {
+  const env = new Proxy(
+    {},
+    {
+      get: () => {
+        throw Object.assign(new Error('Requires env access'), { name: 'NotCapable' });
+      },
+    },
+  );
+  const { versions, getBuiltinModule } = process;
+  vi.stubGlobal('process', { env, versions, getBuiltinModule });
+  expect(rejection({}).message).toContain('PAYMENTS_BASE_URL');
+  // A call that fails looks for a proxy, and one that works for the runner of the tests.
+  const payments = new PaymentsClient({ baseUrl: closedPort.baseUrl, apiKey, maxRetries: 0 });
+  expect(await failureOf(payments.accounts.list())).toMatchObject({ outcome: 'not_sent' });
+  const sandboxed = new PaymentsClient(new Sandbox().clientOptions);
+  expect((await sandboxed.accounts.list()).data).toEqual([]);
 });

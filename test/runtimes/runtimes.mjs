@@ -42,7 +42,7 @@ export async function copyStory(consumer) {
   const { build } = await import('esbuild');
   const target = join(consumer, 'story');
   mkdirSync(join(target, 'entries'), { recursive: true });
-  for (const file of ['story.mjs', 'side-effects.mjs', 'entries']) {
+  for (const file of ['story.mjs', 'side-effects.mjs', 'permissions.mjs', 'entries']) {
     cpSync(join(here, file), join(target, file), { recursive: true });
   }
   await build({
@@ -186,6 +186,17 @@ export async function checkTransports(consumer) {
   for (const runtime of ['node22', 'node24', 'node26']) {
     const expectedLines = catches.map((name) => new RegExp(`^caught by ${name}`, 'm'));
     await check(runtime, 'interception.mjs', 'mocks and proxies catch every call', expectedLines);
+  }
+  const withheld = {
+    node26: ['--permission', `--allow-fs-read=${consumer}`],
+    deno: ['run', '--no-prompt', '--no-lock', '--cached-only'],
+  };
+  for (const [runtime, args] of Object.entries(withheld)) {
+    const script = join(consumer, 'story/permissions.mjs');
+    const { stdout, stderr } = await run(binaries[runtime], [...args, script], { cwd: consumer });
+    const ok = stdout.match(/^right /gm)?.length === 6;
+    const name = `what a runtime does not permit is not sent, ${runtime}`;
+    checks.push({ name, ok, detail: `${stdout}${stderr}` });
   }
   return checks;
 }

@@ -1,4 +1,6 @@
+import { Agent as HttpAgent } from 'node:http';
 import { Agent } from 'node:https';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { deflateSync, gzipSync } from 'node:zlib';
 import {
@@ -10,6 +12,7 @@ import {
   PaymentsClient,
   RateLimitError,
   ServerError,
+  type ClientOptions,
   type PaymentsError,
 } from 'payments-platform-sdk';
 import { memoryJournal } from 'payments-platform-sdk/journals';
@@ -132,6 +135,59 @@ test('the option fetch receives a request with method, URL, headers, body and si
   ]);
   expect(stub).not.toHaveBeenCalled();
   expect(server.connections).toHaveLength(0);
+});
+
+/** Fetches of other libraries, which take a Request of the runtime for a URL. */
+const foreignFetches: Readonly<
+  Record<string, (input: URL, init?: RequestInit) => Promise<Response>>
+> = {
+  // As undici does, which converts what is no Request of its own to a string.
+  'converts its input to a string': (input, init) => fetch(input.toString(), init),
+  // As make-fetch-happen does.
+  'copies the options': (input, init) => fetch(input.toString(), { ...init }),
+  // As node-fetch and minipass-fetch do.
+  'parses its input': (input, { method, headers, body, redirect, signal } = {}) =>
+    fetch(new URL(input), {
+      ...(method !== undefined && { method }),
+      ...(headers !== undefined && { headers: [...new Headers(headers)] }),
+      ...(body && { body }),
+      ...(redirect !== undefined && { redirect }),
+      ...(signal && { signal }),
+    }),
+};
+
+test.each(Object.entries(foreignFetches))(
+  'every call works over a fetch that %s',
+  async (_, foreign) => {
+    for (const kind of kinds) {
+      const server = await rawServer(responseBytes(422, errorBody));
+      const error = await failureOf(
+        calls[kind].send(clientAt(server, { fetch: foreign as unknown as typeof fetch })),
+        ApiError,
+      );
+      const own = await rawServer(responseBytes(422, errorBody));
+      await failureOf(calls[kind].send(clientAt(own, { fetch: (...sent) => fetch(...sent) })));
+      expect([kind, error.status, error.outcome]).toEqual([kind, 422, 'rejected']);
+      const read = ({ arrivals }: typeof server) =>
+        arrivals.map(({ method, target, headers, body }) => ({
+          sent: [method, target, body],
+          headers: [headers['authorization'], headers['content-type'], headers['content-length']],
+        }));
+      expect(read(server)).toEqual(read(own));
+    }
+  },
+);
+
+test('a header that the option fetch sets on its Request is sent', async () => {
+  const server = await rawServer(responseBytes(200, transfer));
+  const options: ClientOptions = {
+    fetch: (request, init) => {
+      request.headers.set('x-trace', 'T1');
+      return fetch(request, init);
+    },
+  };
+  await clientAt(server, options).transfers.get('txfr_1');
+  expect(server.connections[0]?.bytes.toString()).toContain('x-trace: T1');
 });
 
 /** Makes this process look like one of a runtime that is not known. */
@@ -314,6 +370,54 @@ test.each(['Bun', 'Deno'])('on %s a refused call over another fetch is unknown',
   expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['unknown']));
 });
 
+const notCapable = (): Promise<never> =>
+  Promise.reject(
+    Object.assign(new Error('Requires net access to "api.example.com:443"'), {
+      name: 'NotCapable',
+    }),
+  );
+const accessDenied = () =>
+  Object.assign(new Error('connect ERR_ACCESS_DENIED'), { code: 'ERR_ACCESS_DENIED' });
+/** Connects as Node does without --allow-net, with `error` as the error of the connection. */
+class DeniedAgent extends HttpAgent {
+  readonly error: Error;
+  constructor(error: Error) {
+    super();
+    this.error = error;
+  }
+  override createConnection(): Socket {
+    const socket = new Socket();
+    Object.defineProperty(socket, 'connecting', { value: true });
+    queueMicrotask(() => socket.destroy(this.error));
+    return socket;
+  }
+}
+
+test.each([
+  ['Deno', {}],
+  ['Node.js', { agent: new DeniedAgent(accessDenied()) }],
+  ['Node.js, by name', { agent: new DeniedAgent(new AggregateError([accessDenied()])) }],
+])('nothing is sent again that %s does not permit to send', async (name, options) => {
+  if (name === 'Deno') {
+    vi.stubGlobal('Deno', {});
+    vi.stubGlobal('fetch', notCapable);
+    disguise('lazyFetch(');
+    vi.resetModules();
+  }
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  const payments = new Fresh({ baseUrl: 'http://127.0.0.1:9/v0', apiKey, ...options });
+  const errors = [
+    await failureOf(payments.transfers.create(newTransfer)),
+    await failureOf(payments.transfers.get('txfr_1')),
+    await failureOf(payments.counterparties.delete('cpty_1')),
+  ];
+  for (const error of errors) {
+    expect(error).toMatchObject({ outcome: 'not_sent', retryable: false });
+    expect(error.attempts).toHaveLength(1);
+    expect(error.message).toContain('--allow-net');
+  }
+});
+
 test('on Cloudflare Workers every call has the outcome unknown if the connection is refused', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
@@ -355,10 +459,10 @@ test.each([
     await payments.transfers.create(newTransfer);
     await payments.transfers.get('txfr_1');
     await payments.transfers.reconcile(newTransfer);
-    const added = inits.map((init) => {
-      const { signal: _, cache: __, ...rest } = init ?? {};
-      return rest;
-    });
+    const added = inits.map(({ client, keepalive }: RequestInit & { client?: object } = {}) => ({
+      ...(client && { client }),
+      ...(keepalive !== undefined && { keepalive }),
+    }));
     const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
     const init = sealed === 'fresh' ? fresh : (sealed ?? {});
     expect(added).toEqual([init, {}, init]);
@@ -389,7 +493,8 @@ test('the client does not pass the option cache to fetch if the Request of the r
     },
   });
   expect(await payments.transfers.get('txfr_1')).toEqual(transfer);
-  expect(seen).toEqual([{ signal: expect.any(AbortSignal) as AbortSignal }]);
+  expect(seen[0]).toMatchObject({ signal: expect.any(AbortSignal) as AbortSignal });
+  expect(seen[0]).not.toHaveProperty('cache');
 });
 
 test('a creation in a runtime without fetch rejects with a ConfigurationError, and nothing is sent', async () => {
