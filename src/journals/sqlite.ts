@@ -51,6 +51,7 @@ type DatabaseConstructor = new (path: string) => Database;
 type Path = {
   readonly resolve: (path: string) => string;
   readonly isAbsolute: (path: string) => boolean;
+  readonly sep: string;
 };
 
 const lockTimeoutMs = 5_000;
@@ -69,11 +70,6 @@ function openDatabase(path: string, create: boolean): Database {
       'sqliteJournal: path is empty. SQLite would open a private temporary database that ends with this process, and the next process would pay again.\nPass an absolute path, and check the variable that holds it.',
     );
   }
-  if (/^file:/i.test(path)) {
-    throw new Error(
-      `sqliteJournal: ${path} is a URL. SQLite would open its file, but nobody would notice if that file is replaced.\nPass the absolute path of the file, here probably ${readFileUrl(path)}.`,
-    );
-  }
   const Constructor =
     getBuiltin('node:sqlite')?.['DatabaseSync'] ?? getBuiltin('bun:sqlite')?.['Database'];
   if (Constructor === undefined) {
@@ -81,14 +77,19 @@ function openDatabase(path: string, create: boolean): Database {
       'sqliteJournal needs the SQLite of the runtime: Node.js from 22.13 on, Bun or Deno.',
     );
   }
-  if (!create && !(getBuiltin('node:fs') as typeof NodeFs).existsSync(path)) {
+  if (/^file:/i.test(path)) {
     throw new Error(
-      `sqliteJournal: there is no file at ${path}, and create is false. An empty journal would pay again what the lost one holds.\nCheck the path and that its volume is mounted.`,
+      `sqliteJournal: ${path} is a URL. SQLite would open its file, but nobody would notice if that file is replaced.\nPass the absolute path of the file, here probably ${readFileUrl(path)}.`,
     );
   }
-  rejectSharedFile(path);
+  if (path !== ':memory:') checkFile(path, create);
+  return wrapErrors(path, () => new (Constructor as DatabaseConstructor)(path));
+}
+
+/** Names the file in an error of the runtime, such as one that withholds a permission. */
+function wrapErrors<T>(path: string, run: () => T): T {
   try {
-    return new (Constructor as DatabaseConstructor)(path);
+    return run();
   } catch (error) {
     throw cannotOpen(path, error);
   }
@@ -97,28 +98,37 @@ function openDatabase(path: string, create: boolean): Database {
 const cannotOpen = (path: string, cause: unknown): Error => {
   const reason = (Object(cause) as { message?: unknown }).message ?? cause;
   return new Error(
-    `sqliteJournal: ${path} cannot be used: ${String(reason)}.\nCheck that its folder exists, and that this process may write to the folder and the file.`,
+    `sqliteJournal: ${path} cannot be used: ${String(reason).replace(/\.$/, '')}.\nCheck that its folder exists, and that this process may read and write the folder and the file.`,
     { cause },
   );
 };
 
 /** The path that a `file:` URL means, as far as the working directory shows it. */
 function readFileUrl(url: string): string {
-  const path = url.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/, '');
-  const isMemory = path === ':memory:' || /[?&]mode=memory/.test(url);
-  return isMemory ? ':memory:' : (getBuiltin('node:path') as Path).resolve(path);
+  const { resolve, sep } = getBuiltin('node:path') as Path;
+  const path = url.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '').replace(/[?#].*$/, '');
+  if (path === ':memory:' || /[?&]mode=memory/.test(url)) return ':memory:';
+  // On Windows the slash before the drive belongs to the URL.
+  return resolve(sep === '/' ? path : path.replace(/^\/+(?=[a-z]:)/i, ''));
 }
 
 /**
- * SQLite keeps the latest claims in a write-ahead log beside the file. A container that mounts only
- * the file, or a process that uses another hard link, has another log without those claims.
+ * Throws if the file is missing and may not be created, or if it is shared. SQLite keeps the latest
+ * claims in a write-ahead log beside the file. A container that mounts only the file, or a process
+ * that uses another hard link, has another log without those claims.
  */
-function rejectSharedFile(path: string): void {
+function checkFile(path: string, create: boolean): void {
   const fs = getBuiltin('node:fs') as typeof NodeFs;
-  const stats = fs.statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return;
+  const stats = wrapErrors(path, () => fs.statSync(path, { throwIfNoEntry: false }));
+  if (stats === undefined) {
+    if (create) return;
+    throw new Error(
+      `sqliteJournal: there is no file at ${path}, and create is false. An empty journal would pay again what the lost one holds.\nCheck the path and that its volume is mounted.`,
+    );
+  }
   const hasTwoNames = stats.isFile() && stats.nlink > 1;
-  if (!hasTwoNames && !readMountPoints(fs).includes(fs.realpathSync(path))) return;
+  const isMounted = () => readMountPoints(fs).includes(fs.realpathSync(path));
+  if (!hasTwoNames && !wrapErrors(path, isMounted)) return;
   const reason = hasTwoNames ? 'has more than one hard link' : 'is a mount point of its own';
   throw new Error(
     `sqliteJournal: the file ${path} ${reason}, so another process may keep the latest claims in another ${path}-wal, and would pay again.\nMount the folder that holds the file, and use one name for it.`,
@@ -323,7 +333,7 @@ export function sqliteJournal(
 ): FullJournal & { close(): void } {
   rejectOthers('sqliteJournal', others, 'create, searchFirst');
   const database = openDatabase(path, create);
-  const check = createFileCheck(path);
+  const check = wrapErrors(path, () => createFileCheck(path));
   /** Undefined until no other process has locked the file. */
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => {

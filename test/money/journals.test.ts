@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, relative, resolve, win32 } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { PaymentInDoubtError, PaymentsClient } from 'payments-platform-sdk';
 import {
@@ -548,6 +548,65 @@ describe('sqliteJournal', () => {
   ])('throws for %s, and names the path', (url, path) => {
     expect(() => sqliteJournal(url)).toThrow(`${url} is a URL`);
     expect(() => sqliteJournal(url)).toThrow(`here probably ${path}.`);
+  });
+
+  /** Replaces modules of Node for the journal. */
+  const stubModules = (modules: Readonly<Record<string, object>>): void => {
+    const { getBuiltinModule } = process;
+    const find = (id: string): unknown => modules[id] ?? getBuiltinModule(id);
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(find as typeof getBuiltinModule);
+  };
+
+  test.each([
+    ['file:///C:/data/payments.db', String.raw`C:\data\payments.db`],
+    ['file:c:/data/payments.db', String.raw`c:\data\payments.db`],
+    ['file://nas/share/payments.db', String.raw`\\nas\share\payments.db`],
+  ])('on Windows %s names the path', (url, path) => {
+    stubModules({ 'node:path': win32 });
+    expect(() => sqliteJournal(url)).toThrow(`here probably ${path}.`);
+  });
+
+  test.each([
+    ['C:/x/payments.db', String.raw`C:\x\payments.db`, true],
+    [String.raw`C:\data\payments.db`, String.raw`C:\data\payments.db`, true],
+    [String.raw`\\nas\share\payments.db`, String.raw`\\nas\share\payments.db`, true],
+    ['C:payments.db', 'payments.db', false],
+  ])('on Windows the new file %s is said to be at %s', (path, shown, isAbsolute) => {
+    const print = vi.spyOn(console, 'warn').mockReturnValue();
+    for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const fs = { statSync: () => undefined, realpathSync: (file: string) => file };
+    const inMemory = class extends DatabaseSync {
+      constructor() {
+        super(':memory:');
+      }
+    };
+    const modules = {
+      'node:path': win32,
+      'node:fs': fs,
+      'node:sqlite': { DatabaseSync: inMemory },
+    };
+    stubModules(modules);
+    sqliteJournal(path).close();
+    const [line] = print.mock.calls.map(String);
+    expect(line).toContain(`${shown} is a new journal`);
+    expect(line?.includes('pass an absolute path')).toBe(!isAbsolute);
+  });
+
+  test.each([
+    ['statSync', 'FileSystemRead'],
+    ['realpathSync', 'FileSystemRead'],
+  ])('names the path if %s lacks the permission %s', (name, permission) => {
+    const { path } = setupFile();
+    writeFileSync(path, '');
+    const text = 'Access to this API has been restricted. Use --allow-fs-read';
+    const denied = (): never => {
+      throw Object.assign(new Error(text), { code: 'ERR_ACCESS_DENIED', permission });
+    };
+    stubModules({ 'node:fs': { ...process.getBuiltinModule('node:fs'), [name]: denied } });
+    expect(() => sqliteJournal(path)).toThrow(`sqliteJournal: ${path} cannot be used: ${text}.`);
+    expect(() => sqliteJournal(path, { create: false })).toThrow(`${path} cannot be used: ${text}`);
+    if (name === 'statSync') sqliteJournal(':memory:').close();
   });
 
   test.each([true, false])('asks for a migration of a file of 0.4 with create: %o', (create) => {
