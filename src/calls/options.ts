@@ -166,7 +166,13 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
   // Do not check with `instanceof`, because an AbortSignal from another realm, such as a vm
   // context, is not an instance of this realm's class.
-  signal: optionalCheck('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
+  // The signal of the package abort-controller has no throwIfAborted.
+  signal: optionalCheck(
+    'an AbortSignal with addEventListener',
+    (value) =>
+      hasFunctions(value, ['addEventListener', 'removeEventListener']) &&
+      'aborted' in Object(value),
+  ),
   timeout: milliseconds,
   totalTimeout: milliseconds,
   maxRetries: retries,

@@ -1,4 +1,9 @@
-import { ValidationError, type Pager, type RequestOptions } from 'payments-platform-sdk';
+import {
+  AbortError,
+  ValidationError,
+  type Pager,
+  type RequestOptions,
+} from 'payments-platform-sdk';
 import { describe, expect, test } from 'vitest';
 import { failureOf, clientOf } from '../support/clients.ts';
 import { argumentsOf, endpoints, invoke } from '../support/interface.ts';
@@ -48,6 +53,29 @@ describe('every list', () => {
       expect(requests).toEqual([]);
     }
   });
+});
+
+/** A signal as of the package abort-controller, which has neither reason nor throwIfAborted. */
+class OldSignal extends EventTarget {
+  aborted = false;
+  abort(): void {
+    this.aborted = true;
+    this.dispatchEvent(new Event('abort'));
+  }
+}
+
+test.each([
+  ['before it', (signal: OldSignal) => signal.abort(), 0],
+  ['while its request is out', (signal: OldSignal) => setTimeout(() => signal.abort(), 10), 1],
+])('a signal without throwIfAborted aborts a call %s', async (_, abort, sent) => {
+  const signal = new OldSignal();
+  const { payments, requests } = clientOf(() => new Promise<never>(() => undefined));
+  abort(signal);
+  const options = { signal: signal as unknown as AbortSignal };
+  const error = await failureOf(payments.transfers.create(newTransfer, options), AbortError);
+  expect(error.outcome).toBe(sent === 0 ? 'not_sent' : 'unknown');
+  expect(error.message).not.toContain('error.cause');
+  expect(requests).toHaveLength(sent);
 });
 
 /** Invalid call options, the path of the mistake and the expected message. */
