@@ -137,7 +137,7 @@ export class PlatformReader {
       const problem = describeProblem(error);
       if (error instanceof ApiError) {
         const { status, body: text } = error;
-        const headers = new Headers({ ...error.headers });
+        const headers = new Headers({ ...error.headers, 'content-type': guessType(text) });
         return { error, reading: finish({ status, headers, body: parseIfJson(text), problem }) };
       }
       const status = error.attempts.at(-1)?.status;
@@ -169,11 +169,17 @@ const createReading = (facts: Partial<Reading>): Reading => ({
 function describeProblem(error: PaymentsError): string {
   if (error instanceof ApiError) {
     const code = error.code === undefined ? '' : ` ${error.code}`;
-    const type = error.headers['content-type']?.split(';')[0] ?? 'no content type';
+    const type = guessType(error.body);
     return `${error.status}${code}${type === 'application/json' ? '' : ` (${type})`}`;
   }
   if (error instanceof InvalidResponseError) return `a 2xx with an unusable body (${error.reason})`;
   return `${error.name}, ${error.attempts.at(-1)?.reason ?? error.outcome}`;
+}
+
+/** The content type of an error response by the body's beginning, as errors have no such header. */
+function guessType(text: string): string {
+  if (/^\s*[[{]/.test(text)) return 'application/json';
+  return /^\s*</.test(text) ? 'text/html' : 'text/plain';
 }
 
 const describeRejection = (path: string): string =>
