@@ -153,9 +153,8 @@ export class PaymentsClient extends Mockable {
   }
 
   /**
-   * A copy of this client with some options replaced; `null` removes a credential. The copy shares
-   * the retry budget and, with the same credential source, the token. The copy of a subclass is a
-   * plain `PaymentsClient`.
+   * A plain `PaymentsClient` with some options replaced; `null` removes a credential. The copy shares
+   * the retry budget and, with the same credential source, the token.
    * @throws {@link ConfigurationError} also if `apiKey`, `jwt` or `journal` is undefined
    * @example
    * ```ts

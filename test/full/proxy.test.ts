@@ -131,15 +131,15 @@ async function createThrough(
       NODE_EXTRA_CA_CERTS: files?.cert,
     },
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += String(chunk);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      output[name] += String(chunk);
     });
   }
   const [code] = (await once(child, 'close')) as [number | null];
-  expect(code, output).toBe(0);
-  return JSON.parse(output) as Ending;
+  expect(code, output.stderr).toBe(0);
+  return JSON.parse(output.stdout) as Ending;
 }
 
 withCertificate('a creation arrives once through a working proxy', async () => {
