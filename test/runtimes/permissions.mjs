@@ -40,3 +40,5 @@ try {
   const isRight = /^sqliteJournal: \/payments\.db cannot be used: .*--allow-\S*read/.test(message);
   console.log(isRight ? 'right sqliteJournal' : `WRONG sqliteJournal: ${message}`);
 }
+// Deno keeps the body open that it was not permitted to send, and would not end by itself.
+process.exit();
