@@ -320,7 +320,9 @@ export function resolveOptions(options: ClientOptions) {
     }
   }
   if (isUnreachable(baseUrl) && readVariable('NODE_ENV') === 'production') {
-    warn('payments-platform-sdk: NODE_ENV is production, and this client pays in a sandbox.');
+    warn(
+      'payments-platform-sdk: NODE_ENV is production, and this client pays in a sandbox. Pass the baseUrl and the apiKey of the platform.',
+    );
   }
   if (textComparison.test(String(options.authorize))) {
     warn(
@@ -354,7 +356,8 @@ export function resolveOptions(options: ClientOptions) {
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
 /** Finds `amount <= '9999.99'` in the source text of a function, which has no other effect. */
-const textComparison = /(?<!\+ ?[\w.]*)\bamount\s*[<>]=?\s*['"`]|['"`]\s*[<>]=?\s*[\w.]*\bamount\b/;
+const textComparison =
+  /(?<!\+ ?[\w.]*)\bamount\s*[<>]=?\s*['"`][\d$]|[\d}]['"`]\s*[<>]=?\s*[\w.]*\bamount\b/;
 
 const configurationError = (problems: readonly string[]): ConfigurationError =>
   new ConfigurationError(redactor([])([...problems, 'See docs/options.md.'].join('\n')), {

@@ -19,6 +19,8 @@ export interface Doubt {
   isInDoubt: boolean;
   /** The terms by which a payment with equal terms is noticed, if a request may have paid. */
   termsKey: string | undefined;
+  /** When a `create` ended without a known outcome, by the wall clock of its client. */
+  endedAt?: number;
   /** Whether the line about a payment with equal terms was printed. */
   isSaid: boolean;
 }

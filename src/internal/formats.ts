@@ -75,7 +75,7 @@ const missingValues = [
   // A placeholder that no value has replaced.
   /\$\{|\{\{|\{(?:[A-Za-z_]\w*|\d)?\}|<%|%\(\w+\)|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
   // An endless number, an error of a spreadsheet, or a long number of one.
-  /-?Infinity$|#(?:REF!|N\/A|VALUE!|NAME\?|NUM!|DIV\/0!)|\dE\+\d/,
+  /(?<![A-Za-z ])-?Infinity$|#(?:REF!|N\/A|VALUE!|NAME\?|NUM!|DIV\/0!)|\d\.\d+E\+\d/,
 ];
 const findMissingValue = (reference: string): string | undefined =>
   missingValues.map((pattern) => pattern.exec(reference)?.[0]).find((text) => text !== undefined);

@@ -1,5 +1,5 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { isCurrency } from '../internal/formats.ts';
+import { isCurrency, isReference, journalKey } from '../internal/formats.ts';
 import { maxIssues, type DetailedIssue } from '../internal/issues.ts';
 import { isObject, isPlainObject } from '../internal/objects.ts';
 import { argument, invalidArguments, validate } from '../calls/arguments.ts';
@@ -178,8 +178,8 @@ async function createRun(
 
 /** Says before anything is sent that the references of an array do not distinguish its payments. */
 function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
-  const references = rows.map(({ copy }) => String(fieldOf(copy, 'description')));
-  const repeated = references.length - new Set(references).size;
+  const references = rows.map(({ copy }) => fieldOf(copy, 'description')).filter(isReference);
+  const repeated = references.length - new Set(references.map(journalKey)).size;
   if (repeated > 0) {
     warn(
       `payments-platform-sdk: a batch repeats references of earlier rows (${repeated}), so nothing is paid for the later ones. Another payment needs another reference.`,
@@ -190,11 +190,12 @@ function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
   const isCounted = [0, 1].some((first) =>
     references.every((reference, index) => endsWith(reference, index + first)),
   );
-  if (references.length > 2 && isCounted) warn(positionsWarning);
+  if (references.length > 2 && isCounted) {
+    warn(
+      `payments-platform-sdk: the references of a batch are counted (${references[0]} and so on). If the numbers are the positions of the rows, a row that is added pays somebody twice and somebody never: take a number of the invoice or the employee.`,
+    );
+  }
 }
-
-const positionsWarning =
-  'payments-platform-sdk: the references of a batch end with the positions of their rows. If a row is added or removed, the next run pays somebody twice and somebody never: take a number of the invoice or the employee.';
 
 /** Compares the inputs with the control totals. If they differ, checks each input, too. */
 function findTotalsIssues(

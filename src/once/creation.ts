@@ -126,7 +126,8 @@ export function createCallOf(input: TransferCreateInput, client: ClientContext) 
     warnOfTerms(baseUrl, sent, pipeline.redactOwn);
   };
   const onUnknown = (body: string): void => {
-    addCreation(baseUrl, parseJson(body) as TransferCreateInput);
+    const sent = parseJson(body) as TransferCreateInput;
+    addCreation(baseUrl, sent, pipeline.redactOwn, client.clock.now());
   };
   return { ...call, beforeSending, onUnknown };
 }

@@ -46,22 +46,32 @@ function addToTerms(doubt: Doubt, platform: string, input: TransferCreateInput):
 let creations = 0;
 
 /** Remembers a payment of `create` that may have been made, as a retry library sends it again. */
-export function addCreation(platform: string, input: TransferCreateInput): void {
+export function addCreation(
+  platform: string,
+  input: TransferCreateInput,
+  redact: Redact,
+  now: number,
+): void {
   creations += 1;
+  const { amount, description } = input;
+  const reference = description ? redact(description) : `a payment of ${amount}`;
   // The keys of references have no capitals.
-  const doubt = openDoubt(`${platform} CREATE ${creations}`, {
-    reference: '',
-    keptBy: 'nothing',
-    batch: undefined,
-  });
+  const key = `${platform} CREATE ${creations}`;
+  const doubt = openDoubt(key, { reference, keptBy: 'nothing', batch: undefined });
   doubt.isInDoubt = true;
+  doubt.endedAt = now;
   addToTerms(doubt, platform, input);
 }
 
-/** Forgets the payments of `create` with these terms, because the caller has searched for them. */
-export function forgetCreations(platform: string, input: TransferCreateInput): void {
-  const equals = openRegistry().inDoubt.get(termsOf(platform, input)) ?? [];
-  for (const doubt of equals) if (doubt.keptBy === 'nothing') forgetDoubt(doubt);
+/** Forgets the payments of `create` with these terms that ended before a time, as a search has decided them. */
+export function forgetCreations(
+  platform: string,
+  input: TransferCreateInput,
+  before: number,
+): void {
+  for (const doubt of openRegistry().inDoubt.get(termsOf(platform, input)) ?? []) {
+    if ((doubt.endedAt ?? Number.POSITIVE_INFINITY) <= before) forgetDoubt(doubt);
+  }
 }
 
 /** What one call of createOnce adds to what the process remembers of its payment. */
@@ -82,7 +92,7 @@ export class CallDoubt {
     this.#terms = terms;
   }
 
-  /** The journal has a claim of the payment, whose request may have paid. */
+  /** A request may have paid: that of this call, or that of a claim in the journal. */
   addClaim(): void {
     this.#mayHavePaid = true;
   }
@@ -93,15 +103,6 @@ export class CallDoubt {
     this.#doubt.requests += 1;
   }
 
-  /** The outcome of the call's request is unknown. The search for the payment may take long. */
-  addUnknown(): void {
-    this.#mayHavePaid = true;
-    const doubt = this.#doubt;
-    // Another call may have found out meanwhile that the payment was made.
-    if (openRegistry().payments.get(doubt.key) !== doubt) return;
-    addToTerms(doubt, this.#terms.platform, this.#terms.input);
-  }
-
   /** Ends the call. Without `error` the payment is made, and no call is in doubt about it. */
   end(error?: unknown): void {
     const doubt = this.#doubt;
@@ -109,7 +110,9 @@ export class CallDoubt {
     if (this.#isSending) doubt.requests -= 1;
     if (error !== undefined && isOutcomeUnknown(error)) {
       doubt.isInDoubt = true;
-      if (this.#mayHavePaid) this.addUnknown();
+      // Another call may have found out meanwhile that the payment was made.
+      const isOpen = openRegistry().payments.get(doubt.key) === doubt;
+      if (this.#mayHavePaid && isOpen) addToTerms(doubt, this.#terms.platform, this.#terms.input);
       return;
     }
     // A certain failure of one call proves nothing about the requests of another.
@@ -129,9 +132,11 @@ export function forgetPayment(platform: string, reference: string): void {
 export const hasDoubt = (platform: string, reference: unknown): boolean =>
   typeof reference === 'string' && openRegistry().payments.has(doubtKey(platform, reference));
 
-/** Only the text of a number, such as 0.1 + 0.2, has so many decimals and no more digits. */
+/** Whether an amount is the text of a calculated number, such as 0.1 + 0.2: it has 16 digits or more. */
 const isFloat = (amount: string): boolean =>
-  /\.\d{13}/.test(amount) && String(Number(amount)) === amount;
+  /\.\d{9}/.test(amount) &&
+  amount.replaceAll(/^[0.]+|\./g, '').length > 15 &&
+  String(Number(amount)) === amount;
 
 /**
  * Prints a line if the payment to be sent now has a float as its amount, and one for each payment
@@ -156,7 +161,7 @@ export function warnOfTerms(
     const isRow = batch !== undefined && doubt.batch === batch;
     if (doubt.isSaid || (isSame ? !isNew : isRow)) continue;
     doubt.isSaid = true;
-    if (doubt.keptBy === 'nothing') warn(creationWarning);
+    if (doubt.keptBy === 'nothing') warnOfCreation(doubt.reference);
     else if (isSame)
       warn(
         `payments-platform-sdk: ${name} is in doubt, and its journal has no claim of it: is it another journal?`,
@@ -171,7 +176,10 @@ export function warnOfTerms(
   );
 }
 
-const creationWarning =
-  'payments-platform-sdk: a payment is sent although a create with the same terms has an unknown outcome. If it is a retry, both may pay: createOnce pays once, and transfers.reconcile finds out.';
+const warnOfCreation = (reference: string): void => {
+  warn(
+    `payments-platform-sdk: ${reference} is sent again although an earlier create with the same terms has an unknown outcome. If it is a retry, both may pay: createOnce pays once, and transfers.reconcile finds out.`,
+  );
+};
 const floatWarning =
-  'payments-platform-sdk: an amount with more than 12 decimals is probably a sum or product of numbers, as 0.30000000000000004 is. Add amounts by sumAmounts, or calculate in the smallest unit.';
+  'payments-platform-sdk: an amount of 16 digits or more is probably a sum or product of numbers, as 0.30000000000000004 is. Add amounts by sumAmounts, or calculate in the smallest unit.';

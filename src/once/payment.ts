@@ -332,7 +332,7 @@ export class Payment {
     };
     if (!isCertain) {
       // The payment is remembered as in doubt before the list is searched, as the search may fail.
-      this.#doubt.addUnknown();
+      this.#doubt.addClaim();
       return await this.#proceed(positionOf(claim));
     }
     this.#journal.startLastWrite();

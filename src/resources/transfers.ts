@@ -1,5 +1,5 @@
 import type { Pager } from '../lists/pager.ts';
-import type { RequestOptions } from '../calls/options.ts';
+import { defaultGracePeriod, type RequestOptions } from '../calls/options.ts';
 import {
   isTransferId,
   type OnceInput,
@@ -267,7 +267,13 @@ export class Transfers {
       this.#pipeline.trace(reconcileCall, undefined, async (trace) => {
         const client = this.#once;
         const found = await reconcileTransfer(client.transferSearch, input, options, client, trace);
-        forgetCreations(client.baseUrl, input);
+        // Too early a search proves nothing, and after an ambiguous one somebody has to look.
+        const decides = {
+          found: Number.POSITIVE_INFINITY,
+          not_found: client.clock.now() - defaultGracePeriod,
+          ambiguous: Number.NEGATIVE_INFINITY,
+        };
+        forgetCreations(client.baseUrl, input, decides[found.result]);
         return found;
       }),
     );

@@ -185,10 +185,12 @@ async function serveApi(
     send(response, createPreflightReply(corsHeaders, headers['access-control-request-headers']));
     return;
   }
+  const used = new Headers({ authorization: headers.authorization ?? '' });
+  if ('idempotency-key' in headers) used.set('idempotency-key', 'ignored');
   const reply = await sandbox.handle({
     method,
     url: url.href,
-    headers: new Headers({ authorization: headers.authorization ?? '' }),
+    headers: used,
     atRoot: true,
     body,
     signal,
