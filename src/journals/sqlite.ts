@@ -1,4 +1,5 @@
 import type * as NodeFs from 'node:fs';
+import { builtinModule } from '../internal/runtime.ts';
 import { termsOf } from '../internal/terms.ts';
 import {
   columnsOf,
@@ -57,10 +58,8 @@ type Path = {
 const lockTimeoutMs = 5_000;
 const lockRetryMs = 10;
 
-const getBuiltin = (id: string): Readonly<Record<string, unknown>> | undefined => {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  return process?.getBuiltinModule?.(id) as Record<string, unknown> | undefined;
-};
+const getBuiltin = (id: string) =>
+  builtinModule(id) as Readonly<Record<string, unknown>> | undefined;
 
 /** Opens the file, and throws for a file with which two processes might pay twice. */
 function openDatabase(path: string, create: boolean): Database {

@@ -225,6 +225,19 @@ describe('a SQLite journal file that several containers may open', () => {
   });
 });
 
+test.each([
+  [
+    'whose functions throw, as in the edge runtime of Next.js',
+    () => {
+      throw new Error('not supported');
+    },
+  ],
+  ['without a function', undefined],
+])('sqliteJournal names the runtimes that it needs beside a process %s', (_, getBuiltinModule) => {
+  vi.stubGlobal('process', { env: {}, getBuiltinModule });
+  expect(() => sqliteJournal('/payments.db')).toThrow('needs the SQLite of the runtime: Node.js');
+});
+
 test('memoryJournal warns once if the base URL may be a platform that moves money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   for (const name of ['NODE_ENV', 'VITEST']) vi.stubEnv(name, undefined);
