@@ -19,15 +19,15 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     sendsOnce: kind !== 'safe',
     send: async (request, evidence) => {
       const { url, body, scan } = request;
-      const init = {
-        ...createInit(request),
-        ...(body !== undefined && { body: toUnrepeatableBody(body) }),
-      };
-      const built = createRequest(url, init, evidence);
+      const init = createInit(request);
+      const content = body !== undefined && { body: toUnrepeatableBody(body) };
+      const built = createRequest(url, { ...init, ...content }, evidence);
       return toTransportResponse(
         // A fetch of another library takes this Request for a URL, and reads the rest in `init`.
         await send(Object.assign(built, { toString: () => url }), {
           ...init,
+          // Libraries for Node.js do not read the body of this Request.
+          ...(body !== undefined && here === 'node' && { body: readOnce(body) }),
           // A function that sets a header of the Request changes these, too.
           headers: built.headers,
           ...getCacheInit(),
@@ -107,6 +107,20 @@ function withWebStream(response: Partial<Response> & Omit<TransportResponse, 'bo
  */
 const toUnrepeatableBody = (text: string): string | Blob =>
   runtime() === 'deno' ? new Blob([text]) : text;
+
+/**
+ * An object that fetch converts to the text of a body, but only once, because a custom fetch may try
+ * again. It has no prototype, because ofetch would replace a plain object by its JSON.
+ */
+function readOnce(text: string): string {
+  const unread = [text];
+  const toString = () => {
+    const [all] = unread.splice(0);
+    if (all === undefined) throw new TypeError('the custom fetch sent a request again');
+    return all;
+  };
+  return Object.assign(Object.create(null), { toString }) as string;
+}
 
 let freshConnections: object | undefined;
 
