@@ -80,11 +80,12 @@ const missingValues = [
 const findMissingValue = (reference: string): string | undefined =>
   missingValues.map((pattern) => pattern.exec(reference)?.[0]).find((text) => text !== undefined);
 
-/** Whether a value can be the reference of a payment, by which createOnce pays once. */
+/**
+ * Whether a value can be the reference of a payment, by which createOnce pays once. It may lack a
+ * value, as an earlier version may have let it pass into the journal.
+ */
 export const isReference = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  referencePattern.test(value) &&
-  findMissingValue(value) === undefined;
+  typeof value === 'string' && referencePattern.test(value);
 
 /**
  * Returns the key under which a journal stores a reference. Upper and lower case do not count,
@@ -97,9 +98,10 @@ const referenceProblem = {
   hint: 'It has a letter or digit, no space at either end, and is the same at every call for this payment, and for no other',
 };
 
-/** Describes what is wrong with the reference of a payment; undefined if it is valid. */
+/** Describes what is wrong with the reference of a new payment; undefined if it is valid. */
 export function describeReferenceProblem(value: unknown): Problem | undefined {
-  if (isReference(value)) return undefined;
+  const missing = isReference(value) ? findMissingValue(value) : undefined;
+  if (isReference(value) && missing === undefined) return undefined;
   if (typeof value !== 'string' || value === '') return referenceProblem;
   const characters = [...value];
   const at = characters.findIndex((character) => !/^[ -~]$/.test(character));
@@ -109,7 +111,6 @@ export function describeReferenceProblem(value: unknown): Problem | undefined {
     return { got, expected: 'printable ASCII characters', hint };
   }
   if (value.length > 140) return { ...referenceProblem, got: `${value.length} characters` };
-  const missing = findMissingValue(value);
   if (missing !== undefined) {
     const hint =
       'A value was missing when this reference was made, so other payments would get it, too';

@@ -9,6 +9,7 @@ import {
   type OnceInput,
   type Transfer,
 } from '../schemas/transfer.ts';
+import { isReference } from '../internal/formats.ts';
 import { isCertainlyOther, isFilled } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
@@ -41,7 +42,8 @@ export async function decide(
 ): Promise<void> {
   const issues: Issue[] = [];
   const { by, force, ...onceOptions } = checkOptions(decideOptionChecks, options, issues);
-  checkReference(reference, 'reference', issues);
+  // A payment that is in the journal has to be decided, even if createOnce would reject it now.
+  if (!isReference(reference)) checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
   if (issues.length > 0) throw invalidArguments(decideCall, issues, client.pipeline.redact);
   const context = applyOptions(client, onceOptions, { within });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { issueAt, withHint } from '../internal/issues.ts';
 import { lazy } from '../internal/objects.ts';
-import { describeReferenceProblem, isReference } from '../internal/formats.ts';
+import { describeReferenceProblem } from '../internal/formats.ts';
 import { asSchema, type Schema } from './primitives.ts';
 import {
   transferCreateInputSchema,
@@ -15,7 +15,9 @@ export const onceInputSchema = lazy((): Schema<OnceInput> => {
   const creation: unknown = transferCreateInputSchema();
   return asSchema(
     z.safeExtend(creation as z.ZodMiniObject<ReturnType<typeof transferCreateInputShape>>, {
-      description: z.string({ error }).check(z.refine(isReference, { error })),
+      description: z
+        .string({ error })
+        .check(z.refine((text) => describeReferenceProblem(text) === undefined, { error })),
     }),
   );
 });
