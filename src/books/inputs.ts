@@ -1,7 +1,7 @@
 import { argument, validate } from '../calls/arguments.ts';
 import { findInputsIssues, type Inputs, type ReadInput } from '../calls/inputs.ts';
 import type { Issue } from '../errors/errors.ts';
-import { describeReferenceProblem, journalKey } from '../internal/formats.ts';
+import { describeReferenceProblem, isReference, journalKey } from '../internal/formats.ts';
 import { issueAt, maxIssues } from '../internal/issues.ts';
 import { transferCreateInputSchema, type OnceInput } from '../schemas/transfer.ts';
 import type { BookedPayment } from './source-books.ts';
@@ -53,7 +53,8 @@ function checkInput(
   }
   const { description } = copy;
   const place = `${at}.description`;
-  const problem = describeReferenceProblem(description);
+  // An earlier version may have let a reference pass that createOnce rejects now.
+  const problem = isReference(description) ? undefined : describeReferenceProblem(description);
   if (problem !== undefined) {
     issues.push(issueAt(place, problem, description));
     return copy;

@@ -157,8 +157,9 @@ function findObstacle(
   runtime: TransportFacts['runtime'],
 ): Obstacle | undefined {
   if (leaves.some((leaf) => isCertificateError(leaf, runtime))) return 'certificate';
-  if (leaves.some(isDenied)) return 'permission';
+  // A custom fetch may lack a permission for a file, after the request was sent.
   if (!proven) return undefined;
+  if (leaves.some(isDenied)) return 'permission';
   if (leaves.some((leaf) => hasText(leaf, certificateAlert))) return 'client_certificate';
   if (leaves.some((leaf) => hasMessage(leaf, optionsAlert))) return 'options';
   if (leaves.some(isTunnelError)) return 'proxy';

@@ -156,8 +156,9 @@ export function warnOfReplacedFetch(): void {
   checkedFetch = fetch;
   if (!isTestRun() || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
   const { request, Agent } = builtinModule('node:http') as typeof NodeHttp;
-  const { addRequest } = Agent.prototype as unknown as Readonly<Record<string, unknown>>;
+  const addRequest: unknown = Reflect.get(Object(Agent.prototype), 'addRequest');
   const isNodes = (value: unknown, name: string) =>
+    typeof value === 'function' &&
     Function.prototype.toString.call(value).startsWith(`function ${name}(`);
   if (!isNodes(request, 'request') || !isNodes(addRequest, 'addRequest')) return;
   warn(

@@ -369,7 +369,7 @@ export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry
  * done: a misspelt keepReferences would remove what it has to keep, and 0.4 had other names.
  */
 export function rejectOthers(owner: string, others: object, known: string): void {
-  const [unknown] = Object.keys(others);
+  const [unknown] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (unknown !== undefined) throw new Error(`${owner}: ${unknown} is unknown; expected ${known}.`);
 }
 

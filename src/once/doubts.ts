@@ -43,8 +43,6 @@ function addToTerms(doubt: Doubt, platform: string, input: TransferCreateInput):
   inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
 }
 
-let creations = 0;
-
 /** Remembers a payment of `create` that may have been made, as a retry library sends it again. */
 export function addCreation(
   platform: string,
@@ -52,11 +50,10 @@ export function addCreation(
   redact: Redact,
   now: number,
 ): void {
-  creations += 1;
   const { amount, description } = input;
   const reference = description ? redact(description) : `a payment of ${amount}`;
-  // The keys of references have no capitals.
-  const key = `${platform} CREATE ${creations}`;
+  // The keys of references have no capitals. All copies of the package share the registry.
+  const key = `${platform} CREATE ${Math.random()}`;
   const doubt = openDoubt(key, { reference, keptBy: 'nothing', batch: undefined });
   doubt.isInDoubt = true;
   doubt.endedAt = now;

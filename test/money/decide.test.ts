@@ -237,3 +237,31 @@ test('a payment whose lost transfer had an id that is given again is found, and 
   expect(paid).toMatchObject({ id, result: 'found' });
   expect(restored.transfers.list()).toHaveLength(1);
 });
+
+test.each(['PO{5}', 'Project Infinity', '5%(VAT)'])(
+  'a doubt of an earlier version about %s can be listed, decided and reconciled',
+  async (description) => {
+    const { clock, journal, options, leaveInDoubt, decide } = setup();
+    await leaveInDoubt();
+    const entry = await journal.read(input.description);
+    if (entry === undefined) throw new Error('no entry');
+    const old = { ...input, description };
+    await journal.swap(description.toLowerCase(), undefined, { ...entry, input: old });
+    await clock.advance(totalTimeout + gracePeriod);
+    const { transfers } = new PaymentsClient(options);
+    const open: string[] = [];
+    for await (const { reference, state } of transfers.listUndecided()) {
+      open.push(`${reference} ${state}`);
+    }
+    expect(open).toContain(`${description} sending`);
+    const rows: string[] = [];
+    for await (const { result } of transfers.reconcileAll([old], {
+      since: new Date(clock.now()),
+    })) {
+      rows.push(result);
+    }
+    expect(rows).toHaveLength(1);
+    await decide(description, 'not_paid');
+    expect(await journal.read(description.toLowerCase())).toMatchObject({ state: 'not_paid' });
+  },
+);

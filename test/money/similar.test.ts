@@ -342,3 +342,10 @@ test('similar() leaves out what a journal lists that is not paid or no equal pay
     },
   ]);
 });
+
+test('similar() lists a payment of an earlier version whose reference is rejected now', async () => {
+  const old = { ...one, description: 'PO{5}' };
+  const row = { reference: 'po{5}', entry: paidEntry(old), claimedAt: Date.UTC(2026, 0, 14) };
+  const { find } = setup({ wrapJournal: () => ({ similar: async () => [row] as never }) });
+  expect(await find(other)).toEqual([expect.objectContaining({ reference: 'PO{5}' })]);
+});

@@ -219,6 +219,36 @@ test.each<[string, () => unknown]>([
   expect(create).toThrow(`${name} is unknown; expected `);
 });
 
+test.each([{ toString: null }, Object.create(null), { toString: 1, valueOf: 1 }])(
+  'a reference that is no text, such as %o, stops no batch',
+  async (description) => {
+    const { transfers, lines } = setup();
+    const unreadable = { ...input, description };
+    const rows = [unreadable, input, unreadable] as unknown as OnceInput[];
+    const results: string[] = [];
+    for await (const { result } of transfers.createAllOnce(rows)) results.push(result);
+    expect(results.toSorted()).toEqual(['created', 'not_paid', 'not_paid']);
+    expect(lines()).not.toContainEqual(expect.stringMatching(repeated));
+  },
+);
+
+test('copies of the package count their creations apart', async () => {
+  const { lines, lose, transfers, sandbox } = setup();
+  lose(2);
+  await transfers.create(input).catch(() => undefined);
+  vi.resetModules();
+  const { PaymentsClient: Copy } = await import('payments-platform-sdk');
+  const copy = new Copy(sandbox.clientOptions);
+  const other = payout('another', { amount: '2.00' });
+  for (const _ of [1, 2]) await copy.transfers.create(other).catch(() => undefined);
+  expect(lines()).toEqual([expect.stringMatching(creation)]);
+});
+
+test('a journal takes options that are undefined', () => {
+  expect(() => sqliteJournal(':memory:', { table: undefined } as object)).not.toThrow();
+  expect(() => memoryJournal({ clock: undefined } as object)).not.toThrow();
+});
+
 test('a misspelt searchFirst searches', async () => {
   const { sandbox, payments } = setup();
   const searchFirst = 'allways' as unknown as 'always';

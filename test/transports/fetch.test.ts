@@ -178,6 +178,23 @@ test.each(Object.entries(foreignFetches))(
   },
 );
 
+test.each<[string, typeof fetch]>([
+  ['the same arguments', (...sent) => fetch(...sent)],
+  ['a copy of the options', (input, init) => fetch(input, { ...init })],
+  ['its URL', (input, init) => fetch((input as Request).url, init)],
+  ['a new Request', (input, init) => fetch(new Request((input as Request).clone(), init))],
+])('a custom fetch that tries again with %s sends a write once', async (_, send) => {
+  const step = (exchange: { reset(): void }) => {
+    exchange.reset();
+  };
+  const server = await rawServer(step, step, step);
+  const again: typeof fetch = (...sent) =>
+    send(...sent).catch(() => send(...sent).catch(() => send(...sent)));
+  const error = await failureOf(clientAt(server, { fetch: again }).transfers.create(newTransfer));
+  expect(error.outcome).toBe('unknown');
+  expect(server.arrivals).toHaveLength(1);
+});
+
 test('a header that the option fetch sets on its Request is sent', async () => {
   const server = await rawServer(responseBytes(200, transfer));
   const options: ClientOptions = {
@@ -416,6 +433,17 @@ test.each([
     expect(error.attempts).toHaveLength(1);
     expect(error.message).toContain('--allow-net');
   }
+});
+
+test('a permission that a custom fetch lacks after it has sent proves nothing', async () => {
+  const server = await rawServer(responseBytes(200, transfer));
+  const send: typeof fetch = async (...sent) => {
+    await fetch(...sent);
+    throw accessDenied();
+  };
+  const error = await failureOf(clientAt(server, { fetch: send }).transfers.get('txfr_1'));
+  expect(error).toMatchObject({ outcome: 'unknown', retryable: true });
+  expect(error.message).not.toContain('--allow-net');
 });
 
 test('on Cloudflare Workers every call has the outcome unknown if the connection is refused', async () => {
