@@ -12,7 +12,7 @@ import type { Terms } from './entries.ts';
  * reference of one of them would pay again, so it is stopped. A payment with equal terms under
  * another reference may be a retry or another payment, so it is sent, and a line names both. When
  * the process exits, a line says how many payments may have been made. Payments of `create` whose
- * outcome is unknown are remembered by their terms alone, until the caller has searched for them.
+ * outcome is unknown are remembered by their terms alone, until the caller has found them.
  */
 
 /** The most payments to remember. If there are more, the oldest are forgotten. */

@@ -233,14 +233,15 @@ test.each([{ toString: null }, Object.create(null), { toString: 1, valueOf: 1 }]
 );
 
 test('copies of the package count their creations apart', async () => {
-  const { lines, lose, transfers, sandbox } = setup();
+  const { lines, lose, sandbox } = setup();
   lose(2);
-  await transfers.create(input).catch(() => undefined);
-  vi.resetModules();
-  const { PaymentsClient: Copy } = await import('payments-platform-sdk');
-  const copy = new Copy(sandbox.clientOptions);
-  const other = payout('another', { amount: '2.00' });
-  for (const _ of [1, 2]) await copy.transfers.create(other).catch(() => undefined);
+  const createByCopy = async (amount: string) => {
+    vi.resetModules();
+    const { PaymentsClient: Copy } = await import('payments-platform-sdk');
+    const { transfers } = new Copy(sandbox.clientOptions);
+    await transfers.create(payout(amount, { amount })).catch(() => undefined);
+  };
+  for (const amount of ['1.00', '2.00', '2.00']) await createByCopy(amount);
   expect(lines()).toEqual([expect.stringMatching(creation)]);
 });
 
