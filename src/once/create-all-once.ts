@@ -1,5 +1,5 @@
 import { formatAmount, parseAmount } from '../internal/amounts.ts';
-import { isCurrency, isReference, journalKey } from '../internal/formats.ts';
+import { isCurrency, isReference } from '../internal/formats.ts';
 import { maxIssues, type DetailedIssue } from '../internal/issues.ts';
 import { isObject, isPlainObject } from '../internal/objects.ts';
 import { argument, invalidArguments, validate } from '../calls/arguments.ts';
@@ -178,8 +178,9 @@ async function createRun(
 
 /** Says before anything is sent that the references of an array do not distinguish its payments. */
 function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
+  // A row without a reference becomes a result, and repeats nothing.
   const references = rows.map(({ copy }) => fieldOf(copy, 'description')).filter(isReference);
-  const repeated = references.length - new Set(references.map(journalKey)).size;
+  const repeated = references.length - new Set(references).size;
   if (repeated > 0) {
     warn(
       `payments-platform-sdk: a batch repeats references of earlier rows (${repeated}), so nothing is paid for the later ones. Another payment needs another reference.`,
