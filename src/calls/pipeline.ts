@@ -227,6 +227,8 @@ export class RequestPipeline {
       }
       return await this.#runAttempts(running);
     } catch (error) {
+      const isUnknown = running.attempts.some(({ outcome }) => outcome === 'unknown');
+      if (isUnknown) call.onUnknown?.(prepared.body ?? '');
       throw toPaymentsError(error, running);
     } finally {
       running.total.close();
@@ -317,11 +319,7 @@ export class RequestPipeline {
       }
       const limits = { maxRetries, remaining: total.remaining, budget };
       const plan = planRetry(retryKindOf(running), failure, retries, limits);
-      if (!plan.again) {
-        const error = createCallError(failure, running, plan.note);
-        if (error.outcome === 'unknown') running.call.onUnknown?.(running.prepared.body ?? '');
-        throw error;
-      }
+      if (!plan.again) throw createCallError(failure, running, plan.note);
       retries += 1;
       lastCost = plan.cost;
       this.#reportWait('onRetry', running, plan.delayMs, failure.reason);

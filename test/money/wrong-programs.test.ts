@@ -50,6 +50,10 @@ const input = payout('invoice 4711');
 const retry = async (attempt: () => PromiseLike<unknown>): Promise<void> => {
   for (const _ of [1, 2, 3]) await Promise.resolve(attempt()).catch(() => undefined);
 };
+const abortable = () => {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+};
 const createTwice = ({ transfers }: World) => retry(() => transfers.create(input));
 const batchOf =
   (...references: string[]) =>
@@ -73,6 +77,20 @@ test.each<[string, (world: World) => PromiseLike<unknown>, RegExp]>([
       world.lose(1);
       await retry(() => world.transfers.create(payout('another reference')));
       await world.transfers.createOnce(input);
+    },
+    creation,
+  ],
+  [
+    'create after one that was aborted between two attempts',
+    async (world) => {
+      world.lose(1);
+      const { signal, abort } = abortable();
+      const keyed = world.payments.withOptions({
+        platform: { idempotencyHeader: 'X-Key' },
+        hooks: { onRetry: abort },
+      });
+      await keyed.transfers.create(input, { signal }).catch(() => undefined);
+      await world.transfers.create(input);
     },
     creation,
   ],
