@@ -73,7 +73,7 @@ const missingValues = [
   // The text of a function that was not called, of its promise, or of a symbol.
   /\(\) ?(?:=>|\{)|\bfunction\b[^(]*\([^)]*\) ?\{|\[Function|Promise \{|Symbol\(/,
   // A placeholder that no value has replaced.
-  /\$\{|\{\{|\{(?:[A-Za-z_]\w*|\d)?\}|<%|%\(\w+\)|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
+  /\$\{|\{\{|(?<![A-Za-z\d])\{(?:[A-Za-z_]\w*|\d)?\}|<%|%\(\w+\)[ds]|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
   // An endless number, an error of a spreadsheet, or a long number of one.
   /(?<![A-Za-z ])-?Infinity$|#(?:REF!|N\/A|VALUE!|NAME\?|NUM!|DIV\/0!)|\d\.\d+E\+\d/,
 ];

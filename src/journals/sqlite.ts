@@ -332,10 +332,19 @@ export function sqliteJournal(
 ): FullJournal & { close(): void } {
   rejectOthers('sqliteJournal', others, 'create, searchFirst');
   const database = openDatabase(path, create);
-  const check = wrapErrors(path, () => createFileCheck(path));
+  const checkFiles = wrapErrors(path, () => createFileCheck(path));
+  let isClosed = false;
+  const requireOpen = (): void => {
+    if (isClosed) throw new LastingJournalError(`sqliteJournal: ${path} was closed by close().`);
+  };
+  const check = (): void => {
+    requireOpen();
+    checkFiles();
+  };
   /** Undefined until no other process has locked the file. */
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => {
+    requireOpen();
     if (statements !== undefined) return statements;
     statements = prepareStatements(database, path, create);
     // From here on, SQLite has all three files open.
@@ -465,6 +474,7 @@ export function sqliteJournal(
       }
     },
     close: () => {
+      isClosed = true;
       database.close();
     },
   };

@@ -17,6 +17,10 @@ const expectations = new Map([
 const numbers = ['0001', '4711', '2026-11', '2026-11-0017'];
 /** References that a program may make on purpose, some of which look like a template. */
 const honest = [
+  'PO{5}',
+  '5%(VAT) of invoice 7',
+  'rent of Hotel Infinity',
+  'SKU-3E+1',
   ...[
     'INV-',
     'invoice ',
@@ -213,7 +217,7 @@ test.each<[reference: unknown, got: string, hint: string]>([
   ['function () { [native code] }', 'got "function () {" in it', lost],
   ['invoice #{number}', 'got "{number}" in it', lost],
   ['invoice {0}', 'got "{0}" in it', lost],
-  ['invoice %(number)s', 'got "%(number)" in it', lost],
+  ['invoice %(number)s', 'got "%(number)s" in it', lost],
   ['invoice-Infinity', 'got "Infinity" in it', lost],
   ['Promise { <pending> }', 'got "Promise {" in it', lost],
   ['[Function: next]', 'got "[Function" in it', lost],

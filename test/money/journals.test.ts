@@ -238,6 +238,17 @@ test.each([
   expect(() => sqliteJournal('/payments.db')).toThrow('needs the SQLite of the runtime: Node.js');
 });
 
+test('a journal that close() has closed says so, and claims nothing', async () => {
+  const sandbox = createPlatform();
+  const journal = sqliteJournal(':memory:');
+  journal.close();
+  const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+  const error = await failureOf(transfers.createOnce(newInput()), PaymentInDoubtError);
+  expect(error).toMatchObject({ reason: 'journal', retryable: false });
+  expect(error.message).toContain('sqliteJournal: :memory: was closed by close()');
+  expect(sandbox.transfers.list()).toEqual([]);
+});
+
 test('memoryJournal warns once if the base URL may be a platform that moves money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   for (const name of ['NODE_ENV', 'VITEST']) vi.stubEnv(name, undefined);

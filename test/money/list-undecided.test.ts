@@ -228,11 +228,6 @@ test.each<[string, string, unknown]>([
   ['undefined', 'invoice 4', undefined],
   ['odd dismissed ids', 'invoice 5', createClaim(newInput(), { dismissed: 'txfr_1' as never })],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
-  [
-    'a claim of a reference that lost its value',
-    'undefined',
-    createClaim({ ...newInput(), description: 'undefined' }),
-  ],
 ])('an entry that is %s is listed last, as unreadable', async (_, reference, entry) => {
   const { journal, list, old } = await setup();
   const open = async function* () {
