@@ -82,6 +82,6 @@ function rejectInBrowsers(
   throw cannotSend(
     identity(call),
     'is not sent from a browser, which may send it twice',
-    `Browsers silently resend a request when its connection dies. Send it from a server, or from the main process of Electron. A fetch of your own must not be the browser's${key}.`,
+    `Browsers silently resend a request when its connection dies. Send it from a server or Electron's main process, or pass a fetch that is not the browser's${key}.`,
   );
 }

@@ -79,10 +79,10 @@ test('the error for a write in a browser says what to use instead', async () => 
   expect(messages).toMatchInlineSnapshot(`
     [
       "transfers.create is not sent from a browser, which may send it twice.
-    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own, or the option platform.idempotencyHeader if the platform honours such a header.
+    Browsers silently resend a request when its connection dies. Send it from a server or Electron's main process, or pass a fetch that is not the browser's, or the option platform.idempotencyHeader if the platform honours such a header.
     Nothing was sent.",
       "counterparties.delete is not sent from a browser, which may send it twice.
-    Browsers silently resend a request when its connection dies. Send it from a server, or pass a fetch of your own.
+    Browsers silently resend a request when its connection dies. Send it from a server or Electron's main process, or pass a fetch that is not the browser's.
     Nothing was sent.",
     ]
   `);
