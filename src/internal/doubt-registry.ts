@@ -10,7 +10,7 @@ export interface Doubt {
   /** What knows of the payment: a journal, one that ends with this process, or nothing. */
   readonly keptBy: 'journal' | 'memory' | 'nothing';
   /** The batch that makes the payment, whose rows are different payments. */
-  batch: unknown;
+  batch: symbol | undefined;
   /** How many calls in this process are making the payment. */
   calls: number;
   /** How many of these calls have begun to send the payment. */
@@ -21,6 +21,10 @@ export interface Doubt {
   termsKey: string | undefined;
   /** When a `create` ended without a known outcome, by the wall clock of its client. */
   endedAt?: number;
+  /** When the latest error asked to call again, by the monotonic clock of the client. */
+  retryAt: number;
+  /** How many calls have come before that. */
+  earlyCalls: number;
   /** Whether the line about a payment with equal terms was printed. */
   isSaid: boolean;
 }

@@ -1,9 +1,11 @@
+import type { Clock } from '../calls/time.ts';
 import { isOutcomeUnknown } from '../errors/errors.ts';
 import type { Redact } from '../errors/redact.ts';
 import { doubtKey, forgetDoubt, openRegistry, type Doubt } from '../internal/doubt-registry.ts';
 import { isReference } from '../internal/formats.ts';
 import { warn } from '../internal/runtime.ts';
 import { termsOf } from '../internal/terms.ts';
+import { fieldOf } from '../internal/thrown.ts';
 import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { Terms } from './entries.ts';
 
@@ -28,6 +30,8 @@ function openDoubt(key: string, known: Pick<Doubt, 'reference' | 'keptBy' | 'bat
     requests: 0,
     isInDoubt: false,
     termsKey: undefined,
+    retryAt: 0,
+    earlyCalls: 0,
     isSaid: false,
   };
   doubt.batch = known.batch;
@@ -75,18 +79,31 @@ export function forgetCreations(
 export class CallDoubt {
   readonly #doubt: Doubt;
   readonly #terms: Terms;
+  readonly #clock: Pick<Required<Clock>, 'elapsed'>;
   #mayHavePaid = false;
   #isSending = false;
 
-  constructor(terms: Terms, redact: Redact, isInMemory = false, batch?: unknown) {
+  constructor(
+    terms: Terms,
+    redact: Redact,
+    clock: Pick<Required<Clock>, 'elapsed'>,
+    isInMemory = false,
+    batch?: symbol,
+  ) {
     const { platform, input } = terms;
-    this.#doubt = openDoubt(doubtKey(platform, input.description), {
+    const doubt = openDoubt(doubtKey(platform, input.description), {
       reference: redact(input.description),
       keptBy: isInMemory ? 'memory' : 'journal',
       batch,
     });
-    this.#doubt.calls += 1;
+    doubt.calls += 1;
+    if (clock.elapsed() < doubt.retryAt) {
+      doubt.earlyCalls += 1;
+      if (doubt.earlyCalls === 3) warn(tooEarly);
+    }
+    this.#doubt = doubt;
     this.#terms = terms;
+    this.#clock = clock;
   }
 
   /** A request may have paid: that of this call, or that of a claim in the journal. */
@@ -107,6 +124,7 @@ export class CallDoubt {
     if (this.#isSending) doubt.requests -= 1;
     if (error !== undefined && isOutcomeUnknown(error)) {
       doubt.isInDoubt = true;
+      doubt.retryAt = this.#clock.elapsed() + Number(fieldOf(error, 'retryAfterMs') ?? 0);
       // Another call may have found out meanwhile that the payment was made.
       const isOpen = openRegistry().payments.get(doubt.key) === doubt;
       if (this.#mayHavePaid && isOpen) addToTerms(doubt, this.#terms.platform, this.#terms.input);
@@ -144,7 +162,7 @@ export function warnOfTerms(
   platform: string,
   input: TransferCreateInput,
   redact: Redact,
-  { batch, isNew = false }: { readonly batch?: unknown; readonly isNew?: boolean } = {},
+  { batch, isNew = false }: { readonly batch?: symbol | undefined; readonly isNew?: boolean } = {},
 ): void {
   if (isFloat(input.amount)) warn(floatWarning);
   const { inDoubt } = openRegistry();
@@ -178,5 +196,8 @@ const warnOfCreation = (reference: string): void => {
     `payments-platform-sdk: ${reference} is sent again although an earlier create with the same terms has an unknown outcome. If it is a retry, both may pay: createOnce pays once, and transfers.reconcile finds out.`,
   );
 };
+/** For loops and retry libraries without a delay, which give up long before the doubt ends. */
+const tooEarly =
+  'payments-platform-sdk: createOnce was called again three times before the retryAfterMs of its error was over. Until then nothing new can be known, and the payment may have been made.';
 const floatWarning =
   'payments-platform-sdk: an amount of 16 digits or more is probably a sum or product of numbers, as 0.30000000000000004 is. Add amounts by sumAmounts, or calculate in the smallest unit.';

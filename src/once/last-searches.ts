@@ -1,6 +1,5 @@
 import type { RequestOptions } from '../calls/options.ts';
 import { isEqual } from '../internal/objects.ts';
-import { warn } from '../internal/runtime.ts';
 import type { OpenEntry } from '../journals/journal.ts';
 import type { Situation } from './decision.ts';
 
@@ -14,13 +13,7 @@ export interface LastSearch {
   readonly headers: RequestOptions['headers'];
   /** When it makes sense to search again, in milliseconds of the client's monotonic clock. */
   readonly until: number;
-  /** How often the search has answered for a call that came before `until`. */
-  answers?: number;
 }
-
-/** For loops and retry libraries without a delay, which give up long before the doubt ends. */
-const tooEarly =
-  'payments-platform-sdk: createOnce was called again three times before the retryAfterMs of its error was over. Until then nothing new can be known, and the payment may have been made.';
 
 /** The most payments to remember. If there are more, the oldest are forgotten. */
 const maxPayments = 10_000;
@@ -44,10 +37,7 @@ export class LastSearches {
     // Another process may have found candidates meanwhile.
     const last = claim?.state === 'sending' ? this.#byClaim.get(claim.claimId) : undefined;
     if (last === undefined || elapsed >= last.until) return undefined;
-    if (!isEqual([last.since, last.headers], [since, headers])) return undefined;
-    last.answers = (last.answers ?? 0) + 1;
-    if (last.answers === 3) warn(tooEarly);
-    return last;
+    return isEqual([last.since, last.headers], [since, headers]) ? last : undefined;
   }
 
   add({ claimId }: OpenEntry, search: LastSearch): void {

@@ -112,9 +112,15 @@ export class Payment {
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
     this.#search = new PaymentSearch(context, this.#journal);
-    const { pipeline, sharedSearches } = context;
+    const { clock, pipeline, sharedSearches } = context;
     const { isInMemory } = this.#journal;
-    this.#doubt = new CallDoubt(this.#terms, pipeline.redactOwn, isInMemory, sharedSearches);
+    this.#doubt = new CallDoubt(
+      this.#terms,
+      pipeline.redactOwn,
+      clock,
+      isInMemory,
+      sharedSearches?.batch,
+    );
   }
 
   /**
@@ -233,7 +239,7 @@ export class Payment {
     const isLate = this.#checkTime(0.5);
     if (isLate !== undefined) return await this.#handleFailure(isLate, claim, before);
     const { baseUrl, pipeline, sharedSearches } = this.#context;
-    const circumstances = { batch: sharedSearches, isNew: before === undefined };
+    const circumstances = { batch: sharedSearches?.batch, isNew: before === undefined };
     if (!isOpen(before)) warnOfTerms(baseUrl, this.#input, pipeline.redactOwn, circumstances);
     this.#doubt.addRequest();
     let created: TransferCreated;

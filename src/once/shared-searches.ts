@@ -55,6 +55,8 @@ export class SharedSearches {
   readonly #isOtherPayment: () => IsOtherPayment;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
+  /** Marks the payments of the batch, without keeping what its searches have read. */
+  readonly batch = Symbol('batch');
   /** When a search read a page that a payment needs before its first claim, by `elapsed`. */
   lastPageAt = Number.NEGATIVE_INFINITY;
   /** After `stop`: creates the error of each search. */

@@ -404,9 +404,9 @@ test('a call that ends late leaves the record of a later call alone', async () =
   const platform = 'https://late.invalid/v0';
   const terms = { platform, input: inputOf('invoice 4711') };
   const unknown = new PaymentsError('', { outcome: 'unknown' });
-  const early = new CallDoubt(terms, String);
+  const early = new CallDoubt(terms, String, { elapsed: () => 0 });
   forgetPlatform(platform);
-  const late = new CallDoubt(terms, String);
+  const late = new CallDoubt(terms, String, { elapsed: () => 0 });
   late.addRequest();
   late.end(unknown);
   early.end();
@@ -418,7 +418,7 @@ test('a call that ends late leaves the record of a later call alone', async () =
 test('a process remembers 10,000 payments, and forgets the oldest of more', () => {
   const platform = 'https://many.invalid/v0';
   for (let at = 0; at <= 10_000; at += 1) {
-    void new CallDoubt({ platform, input: inputOf(`payment ${at}`) }, String);
+    void new CallDoubt({ platform, input: inputOf(`payment ${at}`) }, String, { elapsed: () => 0 });
   }
   const { payments } = openRegistry();
   expect(payments.size).toBe(10_000);

@@ -134,6 +134,19 @@ test.each<[string, (world: World) => PromiseLike<unknown>, RegExp]>([
     /called again three times before the retryAfterMs/,
   ],
   [
+    'a client for each of five tries while the list fails',
+    async (world) => {
+      world.lose(1);
+      const fault = { kind: 'status', status: 503 } as const;
+      world.sandbox.faults.add({ operation: 'transfers.list', times: Infinity, fault });
+      for (const _ of [1, 2, 3, 4, 5]) {
+        const { transfers } = world.payments.withOptions({ maxRetries: 0 });
+        await transfers.createOnce(input).catch(() => undefined);
+      }
+    },
+    /called again three times before the retryAfterMs/,
+  ],
+  [
     'another journal after a doubt',
     async (world) => {
       world.sandbox.faults.add({
@@ -172,6 +185,14 @@ test.each<[string, (world: World) => PromiseLike<unknown>]>([
   ],
   ['an amount of 18 decimals', payAmount('0.123456789012345678')],
   ['an amount of 12 decimals', payAmount('0.300000000001')],
+  [
+    'two tries before retryAfterMs',
+    async (world) => {
+      const fault = { kind: 'reset', when: 'before_commit' } as const;
+      world.sandbox.faults.add({ operation: 'transfers.create', fault });
+      await retry(() => world.transfers.createOnce(input));
+    },
+  ],
   ['an amount of 15 digits', payAmount('1234.56789012345')],
   [
     'equal payments, one of which is still searched for',
@@ -201,6 +222,21 @@ test.each<[string, (world: World) => PromiseLike<unknown>]>([
   const world = setup();
   await run(world);
   expect(world.lines()).toEqual([]);
+});
+
+test('the rows of a batch cause no line about each other, even after a row has ended in doubt', async () => {
+  const { sandbox, payments, lose, lines } = setup();
+  lose(1);
+  const fault = { kind: 'status', status: 503 } as const;
+  sandbox.faults.add({ operation: 'transfers.list', times: 'always', fault });
+  const { transfers } = payments.withOptions({ maxRetries: 0 });
+  const fees = ['fee 7', 'fee 9', 'fee 11'].map((reference) => payout(reference));
+  const batch = transfers.createAllOnce(fees, { concurrency: 1, retryTimeout: 1 });
+  expect((await batch).counts).toMatchObject({ created: 2, inDoubt: 1 });
+  const isAboutTerms = (line: string) => line.includes('same terms');
+  expect(lines().filter(isAboutTerms)).toEqual([]);
+  await transfers.createOnce(payout('fee 13'));
+  expect(lines().filter(isAboutTerms)).toHaveLength(1);
 });
 
 test.each([
