@@ -218,7 +218,7 @@ function isRejectedInBrowser(sdk, error) {
   if (!(error instanceof sdk.ConfigurationError)) return false;
   assert(error.outcome === 'not_sent' && error.attempts.length === 0, error.outcome);
   assert(
-    /from a browser/.test(error.message) && /a fetch of your own/.test(error.message),
+    /from a browser/.test(error.message) && /a fetch that is not the browser's/.test(error.message),
     error.message,
   );
   return true;
