@@ -54,8 +54,7 @@ export function addCreation(
   redact: Redact,
   now: number,
 ): void {
-  const { amount, description } = input;
-  const reference = description ? redact(description) : `a payment of ${amount}`;
+  const reference = redact(input.description ?? '');
   // The keys of references have no capitals. All copies of the package share the registry.
   const key = `${platform} CREATE ${Math.random()}`;
   const doubt = openDoubt(key, { reference, keptBy: 'nothing', batch: undefined });
@@ -174,9 +173,13 @@ export function warnOfTerms(
   for (const doubt of inDoubt.get(termsOf(platform, input)) ?? []) {
     const isSame = doubt.key === key;
     const isRow = batch !== undefined && doubt.batch === batch;
-    if (doubt.isSaid || (isSame ? !isNew : isRow)) continue;
+    // Another description of a `create` is another payment; one without any may be the same.
+    const isOther =
+      doubt.keptBy === 'nothing' && ![redact(description ?? ''), ''].includes(doubt.reference);
+    if (doubt.isSaid || isOther || (isSame ? !isNew : isRow)) continue;
     doubt.isSaid = true;
-    if (doubt.keptBy === 'nothing') warnOfCreation(doubt.reference);
+    if (doubt.keptBy === 'nothing')
+      warnOfCreation(doubt.reference || `a payment of ${input.amount}`);
     else if (isSame)
       warn(
         `payments-platform-sdk: ${name} is in doubt, and its journal has no claim of it: is it another journal?`,
