@@ -16,7 +16,7 @@ if (file === undefined) await leaveOpen();
 
 const inputs: OnceInput[] = [];
 for await (const { reference, state, claimedAt, host, input } of transfers.listUndecided()) {
-  if (state === 'unreadable') console.log(`${reference} is unreadable: see docs/on-call.md`);
+  if (state === 'unreadable') console.log(`${reference} is unreadable: see docs/operate.md`);
   else console.log(`${reference} is ${state} since ${claimedAt}, from ${host}`);
   if (input) inputs.push(input);
 }

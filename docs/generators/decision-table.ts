@@ -27,11 +27,8 @@ const ends = {
   fail: 'that error',
 };
 
-const start =
-  '<!-- Written from src/once/decision.ts by `npx node docs/generators/api-list.ts`. -->\n\n';
-
 /** The decision of a payment as a table. */
-function decisionTable(): string {
+export function decisionTable(): string {
   const situations = Object.keys(plans) as Situation[];
   const rows = [
     ['the payment', 'search of the list', 'if it shows nothing'],
@@ -45,12 +42,5 @@ function decisionTable(): string {
     (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |\n`,
   );
   lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`);
-  return lines.join('');
-}
-
-/** A guide with the table of today in the place of its own. */
-export function withDecisionTable(guide: string): string {
-  const [before, after] = guide.split(start);
-  if (after === undefined) throw new Error(`The guide needs the line ${start}`);
-  return `${before}${start}${decisionTable()}\n${after.replace(/^(\|.*\n)*\n*/, '')}`;
+  return lines.join('').trimEnd();
 }

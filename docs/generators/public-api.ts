@@ -3,6 +3,7 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { decisionTable } from './decision-table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -467,6 +468,7 @@ export function apiList(): string {
       if (variable === 'payments') {
         const options = symbols.filter((symbol) => symbol.getName() === 'ClientOptions');
         section('Options of a client', options.flatMap(describeOptions));
+        section('What createOnce decides', [decisionTable()]);
       }
       for (const space of members(head)) {
         const noun = checker.getTypeOfSymbol(space).getSymbol();

@@ -360,7 +360,7 @@ const textComparison =
   /(?<!\+ ?[\w.]*)\bamount\s*[<>]=?\s*['"`][\d$]|[\d}]['"`]\s*[<>]=?\s*[\w.]*\bamount\b/;
 
 const configurationError = (problems: readonly string[]): ConfigurationError =>
-  new ConfigurationError(redactor([])([...problems, 'See docs/options.md.'].join('\n')), {
+  new ConfigurationError(redactor([])([...problems, 'See docs/reference.md.'].join('\n')), {
     outcome: 'not_sent',
   });
 

@@ -101,5 +101,5 @@ function describeConsequence(
 ): string {
   if (outcome === 'not_sent') return 'Nothing was sent.';
   if (outcome === 'rejected') return 'It did not take effect.';
-  return `Outcome unknown: ${ifUnknown} See docs/errors.md.`;
+  return `Outcome unknown: ${ifUnknown} See docs/fail.md.`;
 }

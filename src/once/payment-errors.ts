@@ -163,7 +163,7 @@ export class PaymentErrors {
     const firstLine = `${redact(description)}.`;
     const message = [
       firstLine,
-      reference && `Reference: ${reference}. See docs/on-call.md.`,
+      reference && `Reference: ${reference}. See docs/operate.md.`,
     ].concat(this.#adviseOnTime(retryAfterMs, endsAt));
     const fields = {
       ...this.#call,

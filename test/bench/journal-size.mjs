@@ -9,7 +9,7 @@ import { postgresJournal, postgresJournalTable, sqliteJournal } from '../../dist
 import { startPostgres } from '../stores/servers.ts';
 
 /*
- * The size and speed of a journal with many paid entries and 20 open ones, for docs/operations.md:
+ * The size and speed of a journal with many paid entries and 20 open ones, for docs/operate.md:
  * node test/bench/journal-size.mjs --rows 10000000
  */
 

@@ -347,14 +347,14 @@ describe('an option of the client', () => {
   test.each(Object.keys(wrongFacts))('the error for the old %s names the new option', (name) => {
     const { message } = rejection({ baseUrl, apiKey, [name]: mark });
     expect(message).toBe(
-      `Invalid option ${name}: unknown option; set it as platform.${name}.\nSee docs/options.md.`,
+      `Invalid option ${name}: unknown option; set it as platform.${name}.\nSee docs/reference.md.`,
     );
   });
 
   test('an unknown field of platform is rejected with the closest known name', () => {
     const { message } = rejection({ baseUrl, apiKey, platform: { transferFilter: 'account' } });
     expect(message).toBe(
-      'Invalid option platform.transferFilter: unknown option; did you mean transfersFilter?\nSee docs/options.md.',
+      'Invalid option platform.transferFilter: unknown option; did you mean transfersFilter?\nSee docs/reference.md.',
     );
   });
 
@@ -379,7 +379,7 @@ describe('an option of the client', () => {
       'Invalid option retries: unknown option.',
       'Invalid option timeout: got 0; expected milliseconds above 0, such as 30_000.',
       expect.stringContaining('No base URL: pass the option baseUrl'),
-      'See docs/options.md.',
+      'See docs/reference.md.',
       expect.stringMatching(/^The options are baseUrl, .*, clock\.$/),
     ]);
     expect(message).not.toContain(mark);

@@ -9,7 +9,7 @@ import { openJournalAt, payoutOf, type WorkerOrder, type WorkerReport } from './
 
 /*
  * Workers are killed while they pay, and no call repeats their payments. `payments-journal list`
- * has to show exactly these payments, and the loop of docs/on-call.md has to finish them.
+ * has to show exactly these payments, and the loop of docs/operate.md has to finish them.
  * node test/drivers/open-deaths.ts --payouts 2000 --kills 20 [--store redis]
  */
 

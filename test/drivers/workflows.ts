@@ -13,7 +13,7 @@ import { createPayrollSandbox, printReport } from './once-deaths.ts';
 import { payoutOf } from './once-payouts.ts';
 
 /*
- * Two processes run a recipe of docs/services.md against a platform that fails every tenth
+ * Two processes run a recipe of docs/fail.md against a platform that fails every tenth
  * creation. This script stops the processes, kills them at random and starts them again, until each
  * payout is paid or reported:
  * node test/drivers/workflows.ts --payouts 300 --kills 12 [--recipe dbos]

@@ -154,7 +154,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     await journal.swap(paid.description, undefined, entry);
     const listed = [{ reference: paid.description, entry }];
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
-    // Adds the index to an older table, as docs/paying-once.md says.
+    // Adds the index to an older table, as docs/pay.md says.
     await pool.query(postgresJournalTable);
     expect(await collectOpen(journal, paid.description)).toEqual(listed);
   });

@@ -4,7 +4,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import type { JournalEntry } from 'payments-platform-sdk/journals';
 import { expect, test } from 'vitest';
 
-// A list retains two pages at most. With ITEMS=1000000 this prints the figures of docs/paging.md.
+// A list retains two pages at most. With ITEMS=1000000 this prints the figures of docs/reference.md.
 
 const items = Number(process.env['ITEMS'] ?? 200_000);
 const pageSize = 100;

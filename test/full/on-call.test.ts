@@ -29,10 +29,10 @@ import type { JournalEntry, PaidEntry, SendingEntry } from '../../src/journals/j
 import { createClaim, createPlatform, newInput } from '../stores/scenarios.ts';
 import { missing, startPostgres, startRedis } from '../stores/servers.ts';
 
-// The lines and blocks of docs/on-call.md, in the folder of a project, against real stores.
+// The lines and blocks of docs/operate.md, in the folder of a project, against real stores.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const guide = readFileSync(join(root, 'docs/on-call.md'), 'utf8');
+const [guide = ''] = readFileSync(join(root, 'docs/operate.md'), 'utf8').split('\n## Logs');
 const blocksOf = (language: string) =>
   [...guide.matchAll(new RegExp(`^ *\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm'))].map(
     ([, block = '']) => block,
@@ -44,7 +44,7 @@ const [verifyLine = '', againLine = '', statsLine = ''] = last;
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('on-call.test.ts runs each of the 11 shell lines and the cron line of docs/on-call.md', () => {
+test('on-call.test.ts runs each of the 11 shell lines and the cron line of docs/operate.md', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     11, 0, 1,
   ]);
@@ -262,7 +262,7 @@ beforeAll(async () => {
 });
 
 describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
-  'the commands in docs/on-call.md with %s',
+  'the commands in docs/operate.md with %s',
   (name) => {
     test('list, show and finish what a dead machine has left', async () => {
       const store = await stores[name]();

@@ -11,19 +11,19 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadWebhookShape } from '../../src/sandbox/command/webhook-module.ts';
 import { tarballIn } from '../support/tarball.ts';
 
-// The lines of docs/sandbox.md, in an empty folder, in the order in which they stand there, and with
+// The lines of docs/test.md, in an empty folder, in the order in which they stand there, and with
 // the tarball in place of the package's name.
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-const guide = readFileSync(file('docs/sandbox.md'), 'utf8');
+const guide = readFileSync(file('docs/test.md'), 'utf8');
 const blocksOf = (language: string) =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, block = '']) => block,
   );
 const [command = '', ...lines] = blocksOf('sh');
 
-test('every command of docs/sandbox.md works, in the order of the guide', async () => {
+test('every command of docs/test.md works, in the order of the guide', async () => {
   expect(command).toMatch(/^npx -p payments-platform-sdk payments-sandbox --seed demo\n$/);
   expect(lines).toHaveLength(2);
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-guide-'));
@@ -88,7 +88,7 @@ test('every command of docs/sandbox.md works, in the order of the guide', async 
   });
 });
 
-test('the Dockerfile of docs/sandbox.md installs and starts a sandbox that passes its health check', async () => {
+test('the Dockerfile of docs/test.md installs and starts a sandbox that passes its health check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-container-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -138,7 +138,7 @@ test('the Dockerfile of docs/sandbox.md installs and starts a sandbox that passe
   expect(await checkHealth()).toEqual([1, null]);
 });
 
-test('the example module for --webhook in docs/sandbox.md sends changes of Transfers and of no other record', async () => {
+test('the example module for --webhook in docs/test.md sends changes of Transfers and of no other record', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

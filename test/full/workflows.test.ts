@@ -167,9 +167,9 @@ test('every error class survives a checkpoint of DBOS', async () => {
   }
 });
 
-test('each workflow example has at most 30 lines and a link in docs/services.md', () => {
+test('each workflow example has at most 30 lines and a link in docs/pay.md', () => {
   const guide = readFileSync(
-    fileURLToPath(new URL('../../docs/services.md', import.meta.url)),
+    fileURLToPath(new URL('../../docs/pay.md', import.meta.url)),
     'utf8',
   );
   for (const recipe of recipes) {

@@ -302,8 +302,8 @@ test.each([
   expect(error.cause).not.toBe(thrown);
 });
 
-test('the authorize function of docs/paying-once.md permits a payment only if each check returns true', async () => {
-  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+test('the authorize function of docs/pay.md permits a payment only if each check returns true', async () => {
+  const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
   const module = encodeURIComponent(`export default (checks) => ${body};`);
   const { default: compose } = (await import(`data:text/javascript,${module}`)) as {
@@ -315,8 +315,8 @@ test('the authorize function of docs/paying-once.md permits a payment only if ea
   expect(await compose([() => true, () => Promise.resolve(true)])()).toBe(true);
 });
 
-test('the limit per day of docs/paying-once.md counts a payment once, however often it is asked', async () => {
-  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+test('the limit per day of docs/pay.md counts a payment once, however often it is asked', async () => {
+  const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [code = ''] = /const today =[^]*?(?=\nconst parties)/.exec(guide) ?? [];
   const body = `${code.replaceAll(/: Authorize|<string, string>/g, '')}\nreturn perDay;`;
   const module = encodeURIComponent(`export default (compareAmounts, sumAmounts) => {${body}};`);
@@ -339,8 +339,8 @@ test('the limit per day of docs/paying-once.md counts a payment once, however of
   expect(results.filter(({ result }) => result === 'not_paid')).toHaveLength(1);
 });
 
-test('the checks of docs/paying-once.md permit only the payment whose terms all fit', async () => {
-  const guide = readFileSync(new URL('../../docs/paying-once.md', import.meta.url), 'utf8');
+test('the checks of docs/pay.md permit only the payment whose terms all fit', async () => {
+  const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [code = ''] = /const parties =[^]*?(?=\nconst checks)/.exec(guide) ?? [];
   const names = '{ limit, allowList, fourEyes, seen, state }';
   const body = `${stripTypeScriptTypes(code)}\nreturn ${names};`;

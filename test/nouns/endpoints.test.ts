@@ -216,8 +216,8 @@ describe('the sandbox', () => {
   });
 });
 
-test('docs/sandbox.md names every resource, such as accounts, that has the method get', () => {
-  const guide = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
+test('docs/test.md names every resource, such as accounts, that has the method get', () => {
+  const guide = readFileSync(new URL('../../docs/test.md', import.meta.url), 'utf8');
   const created = endpoints
     .map(({ operation }) => operation.split('.'))
     .filter(([, verb]) => verb === 'get');

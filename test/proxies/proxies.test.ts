@@ -115,7 +115,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
       nginxWith('error_page 502 503 504 @down; location @down { try_files /down.html =503; }'),
     ],
     [
-      'the maintenance page of docs/deployment.md',
+      'the maintenance page of docs/going-live.md',
       'hang',
       504,
       nginxWith('error_page 502 503 504 @down; location @down { return 503 "Down."; }'),

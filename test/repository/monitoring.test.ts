@@ -67,6 +67,6 @@ test('every alert names the next command of an operator, and uses only labels th
 
 test('the age of the alert is the age after which a claim has certainly ended', () => {
   const expr = alerts.map((each) => each.expr).find((each) => each.includes('oldest'));
-  // 17 minutes are totalTimeout plus gracePeriod: docs/on-call.md.
+  // 17 minutes are totalTimeout plus gracePeriod: docs/operate.md.
   expect(Number(expr?.split('>')[1])).toBe(20 * 60);
 });

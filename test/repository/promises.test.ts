@@ -7,11 +7,11 @@ import { llmsText } from '../../docs/generators/llms.ts';
 import { resolveOptions } from '../../src/calls/client-options.ts';
 import { promises } from './promises.ts';
 
-// docs/errors.md names the files that test each promise, and promises.ts the tests. A promise is not kept
+// test/README.md names the files that test each promise, and promises.ts the tests. A promise is not kept
 // if its test is gone or has another name.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
+const page = readFileSync(join(root, 'test', 'README.md'), 'utf8');
 
 /** The string literals that are first arguments of a call: test titles are among them. */
 function readTitles(file: string): Set<string> {
@@ -36,9 +36,9 @@ const items = chapter
   .slice(1)
   .map((item) => (item.split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim());
 
-test('docs/errors.md lists each promise of promises.ts with the files that test the promise', () => {
+test('test/README.md lists each promise of promises.ts with the files that test the promise', () => {
   const expectedItems = Object.entries(promises).map(([promise, held]) => {
-    const files = new Set(held.map(([file]) => `\`${file.replace('.test.ts', '')}\``));
+    const files = new Set(held.map(([file]) => `\`${file}\``));
     return `${promise}: ${[...files].join(', ')}.`;
   });
   expect(expectedItems.length).toBeGreaterThan(20);

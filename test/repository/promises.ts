@@ -5,7 +5,7 @@ const chaos = [
 ] as const;
 
 /**
- * The promises of docs/errors.md, each with the file and the title of the tests that prove it. `%s`
+ * The promises of test/README.md, each with the file and the title of the tests that prove it. `%s`
  * and `$…` stand for the rows of a table.
  */
 export const promises: Readonly<

@@ -172,12 +172,12 @@ function normalizeTrace(text) {
 
 async function tracing(folder) {
   const { code, stdout, stderr } = await run(binaries.node24, ['tracing.ts'], { cwd: folder });
-  const guide = readFileSync(join(root, 'docs/logging-and-tracing.md'), 'utf8');
+  const guide = readFileSync(join(root, 'docs/operate.md'), 'utf8');
   const [, guideTrace = ''] = /```text\n(transfers\.createOnce.*?)```/s.exec(guide) ?? [];
   const traces = new Set(stdout.match(/(?<=trace )[0-9a-f]{32}/g));
   const isShown = normalizeTrace(stdout) === normalizeTrace(guideTrace);
   return {
-    name: 'examples/services/tracing.ts prints the trace of docs/logging-and-tracing.md, and no secret',
+    name: 'examples/services/tracing.ts prints the trace of docs/operate.md, and no secret',
     ok: code === 0 && isShown && traces.size === 1 && !secret.test(stdout),
     detail: `${normalizeTrace(stdout)}${stderr}`,
   };

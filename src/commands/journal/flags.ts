@@ -4,7 +4,7 @@ import { parseFlags, UsageError } from '../program.ts';
 
 export const usage = `Usage: payments-journal <command> <store> [options]
 
-Shows, finishes and decides payments that are open: docs/on-call.md.
+Shows, finishes and decides payments that are open: docs/operate.md.
 
 Commands:
   list                         list the open payments, and what comes next

@@ -38,7 +38,7 @@ export async function findEntry(
       throw new Error('It is no entry of a journal.');
     }
   } catch (cause) {
-    const advice = 'Restore the entry from a backup: docs/on-call.md.';
+    const advice = 'Restore the entry from a backup: docs/operate.md.';
     throw new Error(`The entry of "${reference}" cannot be read. ${advice}`, { cause });
   }
   return entry;

@@ -5,7 +5,7 @@ import { parseHostName } from '../platform/hosts.ts';
 export const usage = `Usage: payments-sandbox [options]
 
 Starts a payments Platform in memory and runs it until it is interrupted. The page at its
-address shows what happens; /_sandbox/ controls it from any language: docs/sandbox.md.
+address shows what happens; /_sandbox/ controls it from any language: docs/test.md.
 
 Options:
   --port <number>          port to listen on; 0 takes any free one (default: 4010)

@@ -26,7 +26,7 @@ export async function* checkSqlite(store: StoreAddress): AsyncGenerator<Finding,
   yield findingOf(
     'the -wal beside the file',
     lost === undefined,
-    `${lost}, so the latest claims may be lost. Stop what pays, put the file and its -wal back together, and follow "The journal is lost" of docs/on-call.md.`,
+    `${lost}, so the latest claims may be lost. Stop what pays, put the file and its -wal back together, and follow "The journal is lost" of docs/operate.md.`,
   );
   // Opening the file now would begin another -wal.
   if (lost !== undefined) return;
