@@ -1,2 +1,2 @@
 /** The version of package.json, written by `npm version`. */
-export const version = '0.4.0';
+export const version = '0.5.0';
