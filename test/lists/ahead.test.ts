@@ -81,7 +81,7 @@ const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string
 const idsUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `txfr_${number}`);
 
-test('a list requests page n+1 before it parses page n, from the second page on', async () => {
+test('from page two on, a list requests ahead before it parses', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -106,7 +106,7 @@ test('a list never prefetches more than one page', async () => {
   await iterator.return?.();
 });
 
-test('a list of a client with the option fetch requests a page only after the previous page was read', async () => {
+test('a list over the option fetch requests no page ahead', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   const custom = { ...options, fetch: (request: Request) => fetch(request) };
@@ -179,7 +179,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
   expect(early.indexOf('sent c3') < early.indexOf('read c2')).toBe(isAhead);
 });
 
-test('a list cancels the request for the next page if the current page is invalid', async () => {
+test('a list cancels the prefetch if the current page is invalid', async () => {
   const server = await platformOf(5, (cursor, usual) => {
     if (cursor === 'c3') return undefined;
     return cursor === 'c2' ? usual.replace('"data":[{', '"data":[7,{') : usual;
@@ -196,7 +196,7 @@ test('a list cancels the request for the next page if the current page is invali
   expect(events).toContain('unknown c3');
 });
 
-test('if the retry of a page brings another next cursor, the list continues at the new cursor', async () => {
+test('a list continues at the new cursor that a retry brings', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
@@ -210,7 +210,7 @@ test('if the retry of a page brings another next cursor, the list continues at t
   await server.closed(held?.connection ?? -1);
 });
 
-test('if the retry of a page brings the same next cursor, the list uses the page that was already prefetched', async () => {
+test('a list keeps the prefetched page if a retry brings its cursor', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
@@ -219,7 +219,7 @@ test('if the retry of a page brings the same next cursor, the list uses the page
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3', 'c2']);
 });
 
-test('a list does not send the request for the next page if the caller leaves the loop in the meantime', async () => {
+test('a list prefetches nothing if the caller has left the loop', async () => {
   const server = await platformOf(5, (cursor, usual) => (cursor === 'c3' ? undefined : usual));
   let leave = (): void => undefined;
   const payments = clientAt(server, {
@@ -241,7 +241,7 @@ test('a list does not send the request for the next page if the caller leaves th
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a list ends in an error and requests no page twice if a cursor leads back to an earlier page', async () => {
+test('a cursor that leads back ends a list in an error', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );
@@ -250,7 +250,7 @@ test('a list ends in an error and requests no page twice if a cursor leads back 
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
-test('a list ends at a page with hasMore: false, even if that page has a cursor', async () => {
+test('a prefetching list ends at hasMore: false, even with a cursor', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );

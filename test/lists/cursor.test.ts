@@ -57,7 +57,7 @@ test('a list sends no request before it is awaited or iterated', async () => {
   expect(queries).toHaveLength(3);
 });
 
-test('await on a list resolves to the first page, and a second await sends no second request', async () => {
+test('a second await of a list sends no second request', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 2 });
   const first = await list;
@@ -79,7 +79,7 @@ test('await on a list resolves to the first page, and a second await sends no se
   expect(queries).toHaveLength(1);
 });
 
-test('if the first page of a list fails, every await of that list rejects', async () => {
+test('every await of a list rejects if its first page fails', async () => {
   const { payments } = clientOf(() => respond(404, {}));
   const list = payments.transfers.list();
   expect(await list.catch(() => 'caught')).toBe('caught');
@@ -105,7 +105,7 @@ test('for await over a list yields every item in order', async () => {
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-test('each loop over a list starts at the first page, even during another loop', async () => {
+test('even concurrent loops over a list start at its first page', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
@@ -115,7 +115,7 @@ test('each loop over a list starts at the first page, even during another loop',
   expect(queries).toHaveLength(9);
 });
 
-test('every page of a list is requested with the original limit and filters, even if the caller changes the query object', async () => {
+test("every page keeps the list's filters, whatever the caller changes later", async () => {
   const { payments, queries } = platformOf(5);
   const query: { limit: number; accountId: `acc_${string}`; cursor?: string } = {
     limit: 2,
@@ -146,7 +146,7 @@ test('a list starts at the cursor in the query', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('a list starts at its first page if the cursor in the query is null, as nextCursor is on a last page', async () => {
+test('the cursor null starts a list at its first page', async () => {
   const { payments, queries } = platformOf(3);
   const { nextCursor } = await payments.transfers.list();
   expect(nextCursor).toBeNull();
@@ -172,7 +172,7 @@ test('a list without items ends after one request', async () => {
   expect(queries).toHaveLength(1);
 });
 
-test('a list sends no further request after a page with hasMore: false, even if that page has a cursor', async () => {
+test('a list stops at hasMore: false, even with a cursor', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], 'onwards', false));
   const list = payments.transfers.list();
   expect(await list).toMatchObject({ hasMore: false, nextCursor: 'onwards' });
@@ -213,7 +213,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['an earlier cursor', undefined, ['a', 'b', 'c', 'a'], 4],
   ['the cursor at which the list began', 's', ['a', 's'], 2],
   ['the cursor at which the list began, on its first page', 's', ['s'], 1],
-])('a list ends in an error after a page with cursor %s', async (_, cursor, cursors, requests) => {
+])('a page with cursor %s ends a list in an error', async (_, cursor, cursors, requests) => {
   const pages = cursors.map((next, index) => page([transferNumber(index)], next));
   const { payments, queries } = scripted(...pages);
   const seen: number[] = [];
@@ -256,14 +256,14 @@ test('a list ends after a thousand empty pages, and can be resumed', async () =>
   expect(requests).toHaveLength(1_000);
 });
 
-test('a list yields the items that follow 999 empty pages in a row', async () => {
+test('a list yields items after 999 empty pages in a row', async () => {
   const { payments, requests } = dry(999);
   const items = await payments.transfers.list().toArray({ max: 2 });
   expect(idsOf(items)).toEqual([1_000, 2_000]);
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test('a list ends in an error if one page comes again and again', async () => {
+test('a list ends in an error if one page keeps coming', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
     // Other pages come before the repeated page, or empty pages lie between.
@@ -284,7 +284,7 @@ test('a list ends in an error if one page comes again and again', async () => {
   }
 });
 
-test('a list continues if one page repeats because new items were inserted at the start', async () => {
+test('a list continues if new items repeat one of its pages', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -293,7 +293,7 @@ test('a list continues if one page repeats because new items were inserted at th
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('a list does not count pages as repeated if only their first item is the same', async () => {
+test('pages that share only their first item are no repeats', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -301,7 +301,7 @@ test('a list does not count pages as repeated if only their first item is the sa
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('a list does not count items as repeated if the items differ only in a large integer', async () => {
+test('items that differ only in a large integer are no repeats', async () => {
   const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
@@ -314,7 +314,7 @@ test('a list does not count items as repeated if the items differ only in a larg
   expect(queries).toHaveLength(4);
 });
 
-test('after a list has ended in an error, the iterator sends no further request', async () => {
+test('an iterator sends nothing after its list ended in an error', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -348,7 +348,7 @@ test('toArray sends no request after the list has yielded max items', async () =
   }
 });
 
-test('a list with invalid arguments rejects only when the caller awaits or iterates the list', async () => {
+test('a list with invalid arguments rejects only when it is read', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);

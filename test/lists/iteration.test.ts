@@ -58,7 +58,7 @@ function heldPlatform(options: ClientOptions = {}): {
 /** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a list prefetches only from the third page on, so reading one page costs one request', async () => {
+test('a list prefetches only from the third page on', async () => {
   const { payments, heldRequests } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
@@ -112,7 +112,7 @@ async function inFlight(options?: ClientOptions, signal?: AbortSignal) {
   return { payments, heldRequests, iterator };
 }
 
-test('return() of the iterator of a list cancels the request for the next page', async () => {
+test("return() of a list's iterator cancels the prefetch", async () => {
   const { heldRequests, iterator } = await inFlight();
   expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
   await flushPromises();
@@ -129,7 +129,7 @@ test.each<[string, () => void]>([
       throw new Error('mine');
     },
   ],
-])('%s in a loop over a list cancels the request for the next page', async (name, leave) => {
+])('%s in a loop over a list cancels the prefetch', async (name, leave) => {
   const { payments, heldRequests } = heldPlatform();
   const loop = (async () => {
     for await (const transfer of payments.transfers.list()) {
@@ -151,7 +151,7 @@ test.each<[string, () => void]>([
   expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test('return() of the iterator of a list ends a pending next() at once, without waiting for the requested page', async () => {
+test("return() of a list's iterator ends a pending next() at once", async () => {
   const { heldRequests, iterator } = await inFlight();
   const waiting = iterator.next();
   await flushPromises();
@@ -160,7 +160,7 @@ test('return() of the iterator of a list ends a pending next() at once, without 
   expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test('a list closes the connection of a page request that a break in the loop has cancelled', async () => {
+test("break in a loop over a list closes the prefetch's connection", async () => {
   const server = await rawServer((exchange) => {
     const number = Number(new URL(exchange.target, 'http://x').searchParams.get('cursor') ?? 0);
     if (number === 2) return;
@@ -177,7 +177,7 @@ test('a list closes the connection of a page request that a break in the loop ha
   await server.closed(2);
 });
 
-test('an abort of the signal cancels the request for the next page, and the list rejects with an AbortError', async () => {
+test("an abort cancels a list's prefetch and rejects with an AbortError", async () => {
   const controller = new AbortController();
   const { heldRequests, iterator } = await inFlight({}, controller.signal);
   controller.abort('enough');
@@ -189,14 +189,14 @@ test('an abort of the signal cancels the request for the next page, and the list
   });
 });
 
-test('a list ignores the failure of a prefetched page if the caller leaves the loop', async () => {
+test('a list ignores a failed prefetch if the caller leaves', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   await iterator.return?.();
   expect(heldRequests).toHaveLength(3);
 });
 
-test('the failure of a prefetched page rejects only when the loop needs that page, and then ends the list', async () => {
+test('a failed prefetch rejects only when the loop needs its page', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
@@ -205,7 +205,7 @@ test('the failure of a prefetched page rejects only when the loop needs that pag
   expect(heldRequests).toHaveLength(3);
 });
 
-test('concurrent calls of next() on an iterator of a list request no page twice and resolve in order', async () => {
+test('concurrent next() calls of a list request no page twice', async () => {
   for (const what of ['items', 'pages'] as const) {
     const { payments, heldRequests } = heldPlatform();
     const list = payments.transfers.list();
@@ -231,7 +231,7 @@ test('concurrent calls of next() on an iterator of a list request no page twice 
   }
 });
 
-test('a list prefetches one page only, even if the loop waits long between two pages', async () => {
+test('a list prefetches one page only, however long the loop waits', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.give();
   await flushPromises(100);
@@ -239,7 +239,7 @@ test('a list prefetches one page only, even if the loop waits long between two p
   await iterator.return?.();
 });
 
-test('an iterator of a list may itself be the subject of for await', async () => {
+test('for await accepts an iterator of a list', async () => {
   const { payments, heldRequests } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {
@@ -257,7 +257,7 @@ test('an iterator of a list may itself be the subject of for await', async () =>
   expect(await pages).toBe(1);
 });
 
-test('a list works even if the prototypes of generators are frozen, as under SES', async () => {
+test('a list works with frozen generator prototypes, as under SES', async () => {
   const methods: object = Object.getPrototypeOf(async function* () {}.prototype);
   const names = ['next', 'return'];
   const allow = (writable: boolean): void => {

@@ -46,7 +46,7 @@ const hashes = (from: number, to: number): unknown[] =>
 const hashesOf = (records: readonly { transactionHash: string }[]): string[] =>
   records.map(({ transactionHash }) => transactionHash);
 
-test('transactions.list sends one request when the caller awaits the list, and none before', async () => {
+test('transactions.list sends its one request only when awaited', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: 2 });
   await flushPromises();
@@ -61,7 +61,7 @@ test('transactions.list sends one request when the caller awaits the list, and n
   expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('the request for each page of transactions.list starts where the previous page ended and repeats the filters', async () => {
+test('each page of transactions.list skips what came, and repeats the filters', async () => {
   const { payments, bodies } = platformOf(5);
   // The platform may send an id without the 0x that its type requires.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -86,7 +86,7 @@ test('the request for each page of transactions.list starts where the previous p
   ]);
 });
 
-test('transactions.list ends at an empty page, and not at a page with fewer records than the input take requests', async () => {
+test('transactions.list ends at an empty page, not at a short one', async () => {
   // The platform returns three of ten requested records.
   const { payments, bodies } = platformOf(7, 3);
   const pages: [number, number | null][] = [];
@@ -132,14 +132,14 @@ test('toArray of transactions.list requests no page beyond the option max', asyn
   expect(bodies).toHaveLength(1);
 });
 
-test('the error of transactions.list can be written as JSON even if take was a bigint', async () => {
+test('an error of transactions.list with a bigint take becomes JSON', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('transactions.list ends in an error if the platform ignores skip and sends the same page again and again', async () => {
+test('transactions.list ends in an error if the platform ignores skip', async () => {
   const { payments, bodies } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
@@ -160,7 +160,7 @@ test('transactions.list ends in an error if the platform ignores skip and sends 
   expect(seen).toHaveLength(22);
 });
 
-test('the error of a failed page of transactions.list has the skip to resume from', async () => {
+test('a failed page of transactions.list tells the skip to resume from', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -180,14 +180,14 @@ test('the error of a failed page of transactions.list has the skip to resume fro
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('transactions.list with an invalid take returns a list that rejects, and does not throw', async () => {
+test('transactions.list rejects an invalid take, and does not throw', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
   expect(bodies).toEqual([]);
 });
 
-test('the error of toArray without the option max names the operation transactions.list', async () => {
+test('toArray without max names transactions.list in its error', async () => {
   const { payments, bodies } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({

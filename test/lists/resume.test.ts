@@ -86,7 +86,7 @@ test.each<[string, () => Response | Promise<Response>]>([
 test.each([
   ['without a next cursor', null],
   ['with the cursor of a page that the list has already requested', 'c3'],
-])('a resumed list requests a page again if the page arrived %s', async (_, cursor) => {
+])('a resumed list requests a page again that arrived %s', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
       const data = [at, at + 1, at + 2].map(transferNumber);
@@ -99,14 +99,14 @@ test.each([
   }
 });
 
-test('a list that the caller resumes from error.resume starts at the first page if the first page failed', async () => {
+test('a list whose first page failed resumes at its first page', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);
   expect(resumes).toEqual([{ cursor: undefined, limit: 3, itemsYielded: 0 }]);
 });
 
-test('error.resume of a list that started at a cursor has that cursor if the first page failed', async () => {
+test("error.resume of a failed first page has the list's cursor", async () => {
   const { payments } = troubled(6, () => respond(400, errorBody));
   const list = payments.transfers.list({ limit: 3, cursor: 'c6' });
   const error = await failureOf(list.toArray({ max: 99 }), BadRequestError);
@@ -127,12 +127,12 @@ test.each([
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
 });
 
-test('the error of a call that is not a list has no field resume', async () => {
+test('the error of get() has no field resume', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });
 
-test('a loop over a list retries a page that fails temporarily, and yields every item', async () => {
+test('a loop over a list retries a temporarily failing page', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);

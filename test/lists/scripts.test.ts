@@ -124,7 +124,7 @@ test.each([
   );
 });
 
-test('accounts.list from the sandbox yields the same items at every limit, even with empty pages', async () => {
+test('accounts.list yields the same items whatever the limit and empty pages', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });
