@@ -164,72 +164,64 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
   test.for([
     ['a string', 'sk_test_proxies'],
     ['a function', () => 'sk_test_proxies'],
-  ] as const)(
-    'createOnce pays once even if auth_request of nginx turns the 504 of a payment into a 401, and apiKey is %s',
-    async ([, apiKey]) => {
-      const platform = await ledger();
-      // The key is valid for every request but the second, in which nginx asks for the error page.
-      let checks = 0;
-      const auth = createHttpServer((_, response) => {
-        checks += 1;
-        response.writeHead(checks === 1 || checks > 2 ? 204 : 401).end();
-      });
-      await new Promise<void>((resolve) => auth.listen(0, '127.0.0.1', resolve));
-      onTestFinished(() => void auth.close());
-      const { port } = auth.address() as AddressInfo;
-      const { baseUrl } = await nginx(platform.port, {
-        http: timesOut,
-        server: `auth_request /auth; ${errorPage}
+  ] as const)('createOnce pays once if nginx turns a 504 into a 401 (%s)', async ([, apiKey]) => {
+    const platform = await ledger();
+    // The key is valid for every request but the second, in which nginx asks for the error page.
+    let checks = 0;
+    const auth = createHttpServer((_, response) => {
+      checks += 1;
+      response.writeHead(checks === 1 || checks > 2 ? 204 : 401).end();
+    });
+    await new Promise<void>((resolve) => auth.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void auth.close());
+    const { port } = auth.address() as AddressInfo;
+    const { baseUrl } = await nginx(platform.port, {
+      http: timesOut,
+      server: `auth_request /auth; ${errorPage}
           location = /auth { internal; auth_request off; proxy_pass http://127.0.0.1:${port}; proxy_pass_request_body off; proxy_set_header content-length ""; }`,
-      });
-      const payments = clientAtUrl(baseUrl, { apiKey, journal: memoryJournal() });
-      const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
-      const { id } = await payments.transfers.createOnce({ ...input, description: 'hang once' });
-      expect([id, platform.payments]).toEqual(['txfr_1', ['hang once']]);
-    },
-  );
+    });
+    const payments = clientAtUrl(baseUrl, { apiKey, journal: memoryJournal() });
+    const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+    const { id } = await payments.transfers.createOnce({ ...input, description: 'hang once' });
+    expect([id, platform.payments]).toEqual(['txfr_1', ['hang once']]);
+  });
 
   test.for([
     ['ignores the headers of a request', ''],
     ['honours cache-control: no-cache', 'proxy_cache_bypass $http_cache_control;'],
-  ])(
-    'createOnce finds a payment that arrived late, and does not pay again after the claim has expired, behind a cache of nginx that %s',
-    async ([, location]) => {
-      const platform = await ledger();
-      const { baseUrl } = await nginx(platform.port, {
-        http: 'proxy_cache_path cache keys_zone=lists:1m;',
-        location: `proxy_cache lists; proxy_cache_valid 200 10m; ${location}`,
-      });
-      let now = Date.now();
-      const journal = memoryJournal({ now: () => now });
-      const input = {
-        sourceAccountId: 'acc_1',
-        counterpartyId: 'cpty_1',
-        amount: '1.00',
-        description: 'succeed late',
-      } as const;
-      const expiresAt = now + 60_000;
-      const times = { claimedAt: now, deadline: now, expiresAt, firstClaimedAt: now };
-      const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
-      await journal.swap(input.description, undefined, { ...claim, ...times, input });
-      const payments = clientAtUrl(baseUrl, { journal, gracePeriod: 60_000 });
-      await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
-        reason: 'in_doubt',
-      });
-      // The cache now has an empty list. Then the request of the earlier claim arrives after all.
-      expect(
-        await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late'),
-      ).toEqual({
-        description: 'succeed late',
-        outcome: 'ok',
-      });
-      now = expiresAt + 1;
-      const { id } = await payments.transfers.createOnce(input);
-      expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
-    },
-  );
+  ])('createOnce finds a late payment behind a cache that %s', async ([, location]) => {
+    const platform = await ledger();
+    const { baseUrl } = await nginx(platform.port, {
+      http: 'proxy_cache_path cache keys_zone=lists:1m;',
+      location: `proxy_cache lists; proxy_cache_valid 200 10m; ${location}`,
+    });
+    let now = Date.now();
+    const journal = memoryJournal({ now: () => now });
+    const input = {
+      sourceAccountId: 'acc_1',
+      counterpartyId: 'cpty_1',
+      amount: '1.00',
+      description: 'succeed late',
+    } as const;
+    const expiresAt = now + 60_000;
+    const times = { claimedAt: now, deadline: now, expiresAt, firstClaimedAt: now };
+    const claim = { state: 'sending', claimId: '1', host: 'h-1', platform: baseUrl } as const;
+    await journal.swap(input.description, undefined, { ...claim, ...times, input });
+    const payments = clientAtUrl(baseUrl, { journal, gracePeriod: 60_000 });
+    await expect(payments.transfers.createOnce(input)).rejects.toMatchObject({
+      reason: 'in_doubt',
+    });
+    // The cache now has an empty list. Then the request of the earlier claim arrives after all.
+    expect(await pay(clientAtUrl(`http://127.0.0.1:${platform.port}/v0`), 'succeed late')).toEqual({
+      description: 'succeed late',
+      outcome: 'ok',
+    });
+    now = expiresAt + 1;
+    const { id } = await payments.transfers.createOnce(input);
+    expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
+  });
 
-  test('a payment that the platform rejects has the outcome rejected behind nginx and behind haproxy', async () => {
+  test("a platform's rejection stays rejected behind nginx and haproxy", async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
@@ -249,7 +241,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
-  test('graceful reloads of haproxy under load leave almost no payment with the outcome unknown', async () => {
+  test('reloads of haproxy leave at most 6% of payments unknown', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
     const payments = clientAtUrl(proxy.baseUrl);

@@ -66,7 +66,7 @@ test.each(browsers)('a read in %s is sent', async (_, pretend) => {
   expect((await payments.transfers.list()).data).toEqual([]);
 });
 
-test('the error for a write in a browser says what to use instead', async () => {
+test('the error for a write in a browser names the alternatives', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey });
   const messages: string[] = [];
@@ -116,7 +116,7 @@ test.each<[string, () => void]>([
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
 });
 
-test('a write in a browser is sent if the option fetch is a function of the caller, but not if it is the global fetch', async () => {
+test("a browser's write goes over the caller's fetch, not the global", async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
   const customFetch = clientAt(server, { fetch: (request, init) => fetch(request, init) });
@@ -128,7 +128,7 @@ test('a write in a browser is sent if the option fetch is a function of the call
   await failureOf(clientAt(server).transfers.create(newTransfer), ConfigurationError);
 });
 
-test('a POST is sent in a browser if the client has the option idempotencyHeader, but a DELETE is not', async () => {
+test('idempotencyHeader lets a browser send a POST, but no DELETE', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
   const payments = clientAt(server, { platform: { idempotencyHeader: 'Idempotency-Key' } });
@@ -137,7 +137,7 @@ test('a POST is sent in a browser if the client has the option idempotencyHeader
   await failureOf(payments.counterparties.delete('cpty_1'), ConfigurationError);
 });
 
-test('a write to a Sandbox in memory is allowed in a browser', async () => {
+test('a browser may write to a Sandbox in memory', async () => {
   browsers[0]?.[1]();
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect((await payments.entities.create({ email: 'ada@example.com' })).id).toMatch(/^ent_/);

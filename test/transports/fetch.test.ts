@@ -107,7 +107,7 @@ test.each(transports)('a GET over $way sends exactly the expected bytes', async 
   ]);
 });
 
-test('the option fetch receives a request with method, URL, headers, body and signal, and nothing else sends the request', async () => {
+test('the option fetch receives the whole request and alone sends it', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -183,7 +183,7 @@ test.each<[string, typeof fetch]>([
   ['a copy of the options', (input, init) => fetch(input, { ...init })],
   ['its URL', (input, init) => fetch((input as Request).url, init)],
   ['a new Request', (input, init) => fetch(new Request((input as Request).clone(), init))],
-])('a custom fetch that tries again with %s sends a write once', async (_, send) => {
+])('a custom fetch that retries with %s sends a write once', async (_, send) => {
   const step = (exchange: { reset(): void }) => {
     exchange.reset();
   };
@@ -195,7 +195,7 @@ test.each<[string, typeof fetch]>([
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a header that the option fetch sets on its Request is sent', async () => {
+test('a header that the option fetch sets is sent', async () => {
   const server = await rawServer(responseBytes(200, transfer));
   const options: ClientOptions = {
     fetch: (request, init) => {
@@ -210,7 +210,7 @@ test('a header that the option fetch sets on its Request is sent', async () => {
 /** Makes this process look like one of a runtime that is not known. */
 const leaveNode = () => vi.stubGlobal('process', { env: {} });
 
-test('on an unknown runtime a client uses the global fetch even if that fetch was installed after the client was created', async () => {
+test('an unknown runtime uses a global fetch that is installed later', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   leaveNode();
@@ -221,7 +221,7 @@ test('on an unknown runtime a client uses the global fetch even if that fetch wa
   expect(server.connections).toHaveLength(0);
 });
 
-test('every call rejects on Node.js 22.0 to 22.2, whose modules cannot be loaded, but with the option fetch', async () => {
+test('Node.js 22.0 to 22.2 rejects every call without the option fetch', async () => {
   const stub = vi.fn<typeof fetch>(() => Promise.resolve(respond(201, transfer)));
   vi.stubGlobal('fetch', stub);
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
@@ -245,7 +245,7 @@ test('every call rejects on Node.js 22.0 to 22.2, whose modules cannot be loaded
   );
 });
 
-test('a read and a batch work in the edge runtime of Next.js, where functions of process throw', async () => {
+test("a read and a batch work in Next.js's edge runtime", async () => {
   const unsupported = (): never => {
     throw new Error('A Node.js API is used which is not supported in the Edge Runtime.');
   };
@@ -333,7 +333,7 @@ test.each([
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a response with status 999 rejects a creation with a ServerError and the outcome unknown', async () => {
+test('a status 999 of a creation is an unknown ServerError', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
@@ -355,7 +355,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
   return outcomes;
 };
 
-test('on Node.js every call has the outcome not_sent if the connection is refused', async () => {
+test('on Node.js every call is not_sent after a refused connection', async () => {
   expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['not_sent']));
 });
 
@@ -367,7 +367,7 @@ function disguise(source: string): void {
   });
 }
 
-test('on Bun a read has the outcome unknown if the connection is refused, because Bun may repeat a read', async () => {
+test('on Bun a read is unknown after a refused connection', async () => {
   vi.stubGlobal('Bun', {});
   disguise('function fetch() { [native code] }');
   expect(await refusedEverywhere()).toEqual({
@@ -435,7 +435,7 @@ test.each([
   }
 });
 
-test('a permission that a custom fetch lacks after it has sent proves nothing', async () => {
+test('a permission that a custom fetch lacks after sending proves nothing', async () => {
   const server = await rawServer(responseBytes(200, transfer));
   const send: typeof fetch = async (...sent) => {
     await fetch(...sent);
@@ -446,7 +446,7 @@ test('a permission that a custom fetch lacks after it has sent proves nothing', 
   expect(error.message).not.toContain('--allow-net');
 });
 
-test('on Cloudflare Workers every call has the outcome unknown if the connection is refused', async () => {
+test('on Cloudflare Workers a refused connection leaves every call unknown', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -456,52 +456,49 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])(
-  'a write and a search on %s are sealed against a second request',
-  async (name, runtime, sealed) => {
-    const inits: (RequestInit | undefined)[] = [];
-    const types: (string | null)[] = [];
-    const bodies: string[] = [];
-    vi.resetModules();
-    const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
-    if (runtime !== undefined) vi.stubGlobal(name, runtime);
-    let blobs = 0;
-    class CountedBlob extends Blob {
-      constructor(...args: ConstructorParameters<typeof Blob>) {
-        super(...args);
-        blobs += 1;
-      }
+])('a write and a search on %s are sealed against repetition', async (name, runtime, sealed) => {
+  const inits: (RequestInit | undefined)[] = [];
+  const types: (string | null)[] = [];
+  const bodies: string[] = [];
+  vi.resetModules();
+  const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
+  if (runtime !== undefined) vi.stubGlobal(name, runtime);
+  let blobs = 0;
+  class CountedBlob extends Blob {
+    constructor(...args: ConstructorParameters<typeof Blob>) {
+      super(...args);
+      blobs += 1;
     }
-    vi.stubGlobal('Blob', CountedBlob);
-    const payments = new Fresh({
-      baseUrl,
-      apiKey,
-      fetch: async (request, init) => {
-        inits.push(init);
-        types.push(request.headers.get('content-type'));
-        bodies.push(await request.text());
-        if (request.url.includes('accountId')) return respond(200, page([]));
-        return respond(201, request.method === 'GET' ? transfer : transferCreated);
-      },
-    });
-    await payments.transfers.create(newTransfer);
-    await payments.transfers.get('txfr_1');
-    await payments.transfers.reconcile(newTransfer);
-    const added = inits.map(({ client, keepalive }: RequestInit & { client?: object } = {}) => ({
-      ...(client && { client }),
-      ...(keepalive !== undefined && { keepalive }),
-    }));
-    const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
-    const init = sealed === 'fresh' ? fresh : (sealed ?? {});
-    expect(added).toEqual([init, {}, init]);
-    // Deno receives a Blob, which must not set a content type.
-    expect(blobs).toBe(name === 'Deno' ? 1 : 0);
-    expect(types).toEqual(['application/json', null, null]);
-    expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
-  },
-);
+  }
+  vi.stubGlobal('Blob', CountedBlob);
+  const payments = new Fresh({
+    baseUrl,
+    apiKey,
+    fetch: async (request, init) => {
+      inits.push(init);
+      types.push(request.headers.get('content-type'));
+      bodies.push(await request.text());
+      if (request.url.includes('accountId')) return respond(200, page([]));
+      return respond(201, request.method === 'GET' ? transfer : transferCreated);
+    },
+  });
+  await payments.transfers.create(newTransfer);
+  await payments.transfers.get('txfr_1');
+  await payments.transfers.reconcile(newTransfer);
+  const added = inits.map(({ client, keepalive }: RequestInit & { client?: object } = {}) => ({
+    ...(client && { client }),
+    ...(keepalive !== undefined && { keepalive }),
+  }));
+  const fresh = { client: { made: { poolMaxIdlePerHost: 0 } } };
+  const init = sealed === 'fresh' ? fresh : (sealed ?? {});
+  expect(added).toEqual([init, {}, init]);
+  // Deno receives a Blob, which must not set a content type.
+  expect(blobs).toBe(name === 'Deno' ? 1 : 0);
+  expect(types).toEqual(['application/json', null, null]);
+  expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
+});
 
-test('the client does not pass the option cache to fetch if the Request of the runtime rejects that option', async () => {
+test("the client omits `cache` if the runtime's Request rejects it", async () => {
   const seen: (RequestInit | undefined)[] = [];
   class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
@@ -525,7 +522,7 @@ test('the client does not pass the option cache to fetch if the Request of the r
   expect(seen[0]).not.toHaveProperty('cache');
 });
 
-test('a creation in a runtime without fetch rejects with a ConfigurationError, and nothing is sent', async () => {
+test('a creation without a global fetch rejects with a ConfigurationError', async () => {
   const { payments: sandboxed } = clientOf(() => respond(200, transfer));
   const payments = new PaymentsClient({ baseUrl, apiKey });
   leaveNode();
@@ -546,7 +543,7 @@ test('an abort of a call closes the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE cancels the body of its response without reading the body', async () => {
+test('a DELETE cancels the body of its response unread', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -556,7 +553,7 @@ test('a DELETE cancels the body of its response without reading the body', async
 test.each<[string, object]>([
   ['0, as Response.error() has', Response.error()],
   ['status 101', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a response with the status %s rejects a call with an ApiError', async (_, response) => {
+])('a response with the status %s is an unknown ApiError', async (_, response) => {
   const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
@@ -564,7 +561,7 @@ test.each<[string, object]>([
   }
 });
 
-test('the message of a ConnectionError quotes the error of fetch if that error has no code', async () => {
+test('a ConnectionError quotes a fetch error that has no code', async () => {
   const { payments } = clientOf(() => Promise.reject(new TypeError('no way out')));
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error.attempts[0]?.reason).toBe('connection failed: no way out');
@@ -603,7 +600,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test('the client reads a response object of another class, such as that of node-fetch', async () => {
+test("the client reads a response of another class, such as node-fetch's", async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -634,7 +631,7 @@ test('the client reads a response object of another class, such as that of node-
   });
 });
 
-test('a call does not wait for a body that it does not use', async () => {
+test('a DELETE and a 429 do not wait for their bodies', async () => {
   const never = () => new Promise<never>(() => undefined);
   const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
   const held = {
@@ -652,7 +649,7 @@ test('a call does not wait for a body that it does not use', async () => {
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('a creation has the outcome not_sent and is not retried if its Request cannot be constructed', async () => {
+test('a creation is not_sent if its Request cannot be constructed', async () => {
   const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({ baseUrl, apiKey, fetch: customFetch });
   vi.stubGlobal('Request', () => {

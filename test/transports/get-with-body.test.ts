@@ -108,7 +108,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     });
   });
 
-  test('each GET with a body uses a new connection, although the server would keep the connection', async () => {
+  test('each call uses a new connection, whatever the server keeps', async () => {
     const kept = responseBytes(200, [instruction], { connection: 'keep-alive' });
     const server = await rawServer(({ write }) => {
       write(kept);
@@ -232,7 +232,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(elsewhere.connections).toHaveLength(0);
   });
 
-  test('a call with a refused connection has the outcome not_sent on Node.js and unknown on Bun', async () => {
+  test('a refused connection is not_sent on Node.js, unknown on Bun', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     // Bun may have sent the request earlier, over a connection that was closed.
@@ -260,7 +260,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(await both[0].send(helped)).toEqual([instruction]);
   });
 
-  test('a GET with a body is sent over the getWithBody option and not over the fetch option', async () => {
+  test('getWithBody sends the call, and the option fetch does not', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const fetch = vi.fn<(request: Request) => Promise<Response>>();
     const customRequests: object[] = [];
@@ -291,7 +291,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a call has the outcome unknown if the option getWithBody rejects, even with a refused connection', async () => {
+  test('a rejection of getWithBody is unknown, even a refused connection', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',

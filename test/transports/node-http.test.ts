@@ -66,7 +66,7 @@ function lastingAgent(limits: AgentOptions = {}): Agent {
   return agent;
 }
 
-test('a call over node:http creates no Headers of its response unless the caller asks for the response', async () => {
+test('only withResponse() makes a call over node:http create Headers', async () => {
   const append = vi.spyOn(Headers.prototype, 'append');
   onTestFinished(() => append.mockRestore());
   const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
@@ -78,7 +78,7 @@ test('a call over node:http creates no Headers of its response unless the caller
   expect(appendedNames()).toContain('content-length');
 });
 
-test('a call over node:http succeeds even if a response header has characters that the class Headers rejects', async () => {
+test('a response header that Headers rejects does not fail a call', async () => {
   const server = await rawServer(
     Buffer.concat([
       Buffer.from('HTTP/1.1 201 Created\r\nx-odd: a\tb\x85c\r\nx-ok: yes\r\n', 'latin1'),
@@ -91,7 +91,7 @@ test('a call over node:http succeeds even if a response header has characters th
   expect(response.headers.get('x-ok')).toBe('yes');
 });
 
-test('node:http receives the headers as an object, because tracers and agents copy them as an object', async () => {
+test('node:http receives the headers as an object, as tracers expect', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const request = vi.spyOn(http, 'request');
   await clientFor(server.origin).transfers.create(newTransfer);
@@ -101,7 +101,7 @@ test('node:http receives the headers as an object, because tracers and agents co
 });
 
 test.each(['a stub of fetch that throws', 'no fetch'])(
-  'a creation over node:http has the outcome not_sent after a refused connection even if there is %s',
+  'a refused creation over node:http is not_sent with %s',
   async (which) => {
     const stub = vi.fn(() => Promise.reject(new Error('not called')));
     vi.stubGlobal('fetch', which === 'no fetch' ? undefined : stub);
@@ -135,7 +135,7 @@ test.each([
   for (const [message] of warn.mock.calls) expect(message).toMatch(/option fetch.*sandbox/);
 });
 
-test('a call over node:http constructs no Headers, Request or Response, which would load undici', async () => {
+test('a call over node:http constructs no Headers, Request or Response', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)));
   const payments = clientFor(server.origin);
   const create = vi.fn();
@@ -158,7 +158,7 @@ async function resettingPort(onReset = (): void => undefined): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('a creation has the outcome not_sent if its TLS handshake breaks, even in the first call of a process', async () => {
+test('a broken TLS handshake is not_sent, even in the first call', async () => {
   const onReset = vi.fn();
   const payments = clientFor(`https://127.0.0.1:${await resettingPort(onReset)}`);
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
@@ -170,14 +170,14 @@ test.each([
   ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
   ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
   ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
-])('a creation over %s to %s is not_sent if connecting fails at once', async (...row) => {
+])('a creation over %s to %s is not_sent if connecting fails', async (...row) => {
   const [, , origin, agent] = row;
   const payments = clientFor(origin, { agent, maxRetries: 0 });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
 });
 
-test('a creation has the outcome not_sent if the agent returns a connection that is already destroyed', async () => {
+test('a creation is not_sent if its agent returns a destroyed connection', async () => {
   const agent = new Agent();
   agent.createConnection = () => new Duplex().destroy();
   const payments = clientFor('http://127.0.0.1:9', { agent, maxRetries: 0 });
@@ -185,7 +185,7 @@ test('a creation has the outcome not_sent if the agent returns a connection that
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
 });
 
-test('a creation has the outcome not_sent if the TLS handshake breaks on a connection that the agent made', async () => {
+test("a broken TLS handshake of the agent's connection is not_sent", async () => {
   const port = await resettingPort();
   const agent = new HttpsAgent();
   agent.createConnection = (_, callback) => {
@@ -279,7 +279,7 @@ const silentEnd = ({ socket }: Exchange): void => {
 test.each<[string, AgentOptions, number[]]>([
   ['a new connection', {}, [2]],
   ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
-])('a read is sent once more, on %s, if its connection ended', async (_, limits, again) => {
+])('a read whose connection ended is sent once more on %s', async (_, limits, again) => {
   const server = await rawServer(keep(read), keep(read), silentEnd);
   const payments = clientFor(server.origin, { agent: lastingAgent(limits), maxRetries: 0 });
   await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
@@ -290,7 +290,7 @@ test.each<[string, AgentOptions, number[]]>([
   expect(again).toContain(server.arrivals[3]?.connection);
 });
 
-test('a read is not sent again if the connection ends after the first byte of the response', async () => {
+test('a read is not resent after the first byte of a response', async () => {
   const server = await rawServer(keep(read), ({ write, socket }) => {
     write(read.subarray(0, 1));
     socket.end();
@@ -301,7 +301,7 @@ test('a read is not sent again if the connection ends after the first byte of th
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a read that was sent again has the outcome unknown if its new connection is refused', async () => {
+test('a resent read is unknown if its new connection is refused', async () => {
   const server = await rawServer(keep(read), silentEnd);
   const agent = lastingAgent();
   const payments = clientFor(server.origin, { agent, maxRetries: 0 });
@@ -311,7 +311,7 @@ test('a read that was sent again has the outcome unknown if its new connection i
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a write leaves the idle connection of another request on the agent of the caller open', async () => {
+test("a write leaves another request's idle connection on the agent open", async () => {
   const server = await rawServer(createNext());
   const agent = lastingAgent();
   const other = http.get(`${server.origin}/other`, { agent });
@@ -324,7 +324,7 @@ test('a write leaves the idle connection of another request on the agent of the 
   expect(other.socket?.destroyed).toBe(false);
 });
 
-test('a write does not reuse a connection that was idle for more than 800 ms', async () => {
+test('a write avoids a connection idle for more than 800 ms', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent() });
   const { advance } = stoppedClocks();
@@ -339,7 +339,7 @@ test('a write does not reuse a connection that was idle for more than 800 ms', a
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
 });
 
-test('a write does not reuse a connection that was idle for less than 40 ms plus the longer of its last two round trips', async () => {
+test('a connection rests 40 ms plus the longer of two round trips', async () => {
   const { advance } = stoppedClocks();
   const roundTrips = [100, 10, 10, 10];
   const server = await rawServer(({ write }) => {
@@ -355,7 +355,7 @@ test('a write does not reuse a connection that was idle for less than 40 ms plus
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1, 0, 1, 2]);
 });
 
-test('a write measures by the monotonic clock, not the wall clock, how long a connection was idle', async () => {
+test('a write measures idle time by the monotonic clock', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin);
   stoppedClocks();
@@ -365,7 +365,7 @@ test('a write measures by the monotonic clock, not the wall clock, how long a co
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('consecutive writes alternate between two connections, and use the connection that was idle for longer', async () => {
+test('consecutive writes alternate between two connections', async () => {
   const { advance } = stoppedClocks();
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin);
@@ -428,13 +428,13 @@ test.each(['write', 'read'])('a %s avoids a connection over four minutes old', a
   }
 });
 
-test('the client closes an idle connection even if the server would keep the connection', async () => {
+test('the client closes an idle connection that the server keeps', async () => {
   const server = await rawServer(keep(created));
   await clientFor(server.origin).transfers.create(newTransfer);
   await server.closed(0);
 });
 
-test('a write does not reuse a connection that a read has used', async () => {
+test('a write reuses no connection that a read has used', async () => {
   const server = await rawServer(keep(responseBytes(200, transfer, keepAlive)), keep(created));
   const payments = clientFor(server.origin);
   const { advance } = stoppedClocks();
@@ -445,14 +445,14 @@ test('a write does not reuse a connection that a read has used', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('a creation skips a 100 Continue that nobody requested, and reads the response after it', async () => {
+test('a creation skips a 100 Continue that nobody requested', async () => {
   const hint = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
   const server = await rawServer(Buffer.concat([hint, hint, responseBytes(201, transferCreated)]));
   const payments = clientFor(server.origin);
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a creation has the outcome unknown if the server responds with a 101 that nobody requested', async () => {
+test('a creation is unknown after a 101 that nobody requested', async () => {
   const server = await rawServer(
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
   );
@@ -467,7 +467,7 @@ test('a creation has the outcome unknown if the server responds with a 101 that 
 test.each<[string, ClientOptions]>([
   ['timeout', { timeout: 5_000 }],
   ['totalTimeout', { totalTimeout: 5_000 }],
-])('a suspended process sends nothing if %s passed before the first byte', async (_, limits) => {
+])('a suspended process sends nothing once its %s has passed', async (_, limits) => {
   const server = await rawServer(keep(created));
   let frozen = 0;
   const payments = clientFor(server.origin, {
@@ -519,7 +519,7 @@ test.each<[string, Buffer]>([
       'content-encoding': 'gzip',
     }),
   ],
-])('a creation rejects a response of more than 16 MiB that %s', async (_, bytes) => {
+])('a creation rejects a response above 16 MiB that %s', async (_, bytes) => {
   const payments = clientFor('http://127.0.0.1:9', { agent: agentWithBytes(bytes) });
   expect(
     await failureOf(payments.transfers.create(newTransfer), InvalidResponseError),
@@ -542,7 +542,7 @@ test('a DELETE resolves before the body of its response has ended', async () => 
   await server.closed(0);
 });
 
-test('a DELETE leaves its connection open for the next DELETE if the response is empty', async () => {
+test('an empty DELETE response leaves the connection open for the next', async () => {
   const server = await rawServer(keep(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
   const { advance } = stoppedClocks();
   const payments = clientFor(server.origin, { agent: lastingAgent() });
@@ -552,7 +552,7 @@ test('a DELETE leaves its connection open for the next DELETE if the response is
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
 });
 
-test('a call with an aborted signal does not call the credential function', async () => {
+test('a call with an aborted signal asks for no credential', async () => {
   const source = vi.fn(() => apiKey);
   const payments = clientFor('http://127.0.0.1:9', { apiKey: source });
   const signal = AbortSignal.abort();
@@ -581,7 +581,7 @@ const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent
     },
   });
 
-test('a mock socket that connects only after a request is written receives the request, and may respond without a length', async () => {
+test('a mock socket may connect late and respond without a length', async () => {
   const agent = mockingAgent((socket, request) => {
     socket.push(`HTTP/1.1 201 Created\r\n\r\n${JSON.stringify(transferCreated)}`);
     if (request.includes('connection: close')) socket.push(null);
@@ -590,7 +590,7 @@ test('a mock socket that connects only after a request is written receives the r
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a creation has the outcome unknown if a mock socket reports a refused connection', async () => {
+test("a mock socket's refused connection leaves a creation unknown", async () => {
   const agent = mockingAgent((socket) => {
     socket.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   });
@@ -599,7 +599,7 @@ test('a creation has the outcome unknown if a mock socket reports a refused conn
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test('a mock socket receives a whole request even if a tracer has flushed the headers of the request', async () => {
+test("a mock socket gets the whole request after a tracer's flush", async () => {
   const flush = (message: unknown): void => {
     (message as { request: http.ClientRequest }).request.flushHeaders();
   };
@@ -615,7 +615,7 @@ test('a mock socket receives a whole request even if a tracer has flushed the he
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('the client ends a request that a mock library created before the request has a connection', async () => {
+test("a mock library's request ends before it has a connection", async () => {
   const server = await rawServer(created);
   class MockRequest extends http.ClientRequest {}
   const request = vi.spyOn(http, 'request');
@@ -644,7 +644,7 @@ async function freshCreations(): Promise<() => Promise<unknown>> {
   };
 }
 
-test('creations succeed even if node:test had replaced setImmediate while the client was loaded and has restored it since', async () => {
+test('creations survive a setImmediate that node:test replaced during the load', async () => {
   mock.timers.enable({ apis: ['setImmediate'] });
   const create = await freshCreations();
   await create();
@@ -652,7 +652,7 @@ test('creations succeed even if node:test had replaced setImmediate while the cl
   for (const _ of [1, 2]) await create();
 });
 
-test('creations succeed even if node:test has replaced setImmediate after the client was loaded', async () => {
+test('creations survive a setImmediate that node:test replaced after the load', async () => {
   const create = await freshCreations();
   mock.timers.enable({ apis: ['setImmediate'] });
   onTestFinished(() => {
@@ -661,7 +661,7 @@ test('creations succeed even if node:test has replaced setImmediate after the cl
   for (const _ of [1, 2]) await create();
 });
 
-test('a creation that times out has the outcome not_sent if the agent never makes a connection', async () => {
+test('a timeout is not_sent if the agent never makes a connection', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
     timeout: 200,
@@ -681,7 +681,7 @@ test.each<[string, ClientOptions, string]>([
   expect(create).toThrow(text);
 });
 
-test('the client rejects the option agent on a runtime other than Node.js', () => {
+test('the client rejects the option agent outside Node.js', () => {
   vi.stubGlobal('Bun', {});
   const options = { baseUrl: 'http://127.0.0.1:9/v0', apiKey, agent: new Agent() };
   expect(() => new PaymentsClient(options)).toThrow('Node.js only');
