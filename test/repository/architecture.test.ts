@@ -64,18 +64,18 @@ function layerOf(file: string): number {
   return layers.indexOf(file.includes('/') ? folder : '.');
 }
 
-test('every file of src/ belongs to a folder that is a known layer', () => {
+test('every file of src/ is in a known layer', () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
-test('no file of src/ imports a file of a layer above its own layer', () => {
+test('no file of src/ imports from a layer above its own', () => {
   const upward = internalImports.filter(
     ({ from, to }) => isSandbox(from) === isSandbox(to) && layerOf(to) > layerOf(from),
   );
   expect(upward).toEqual([]);
 });
 
-test('no files of src/ import each other in a circle, types included', () => {
+test('no files of src/ import each other in a circle', () => {
   const finished = new Set<string>();
   const circles: string[] = [];
   const visit = (file: string, path: readonly string[]): void => {
@@ -113,20 +113,20 @@ test('files of journals/ share only types and internal/ with the client', () => 
 const needsNode =
   /^(commands\/|sandbox\/(bin\.ts|command\/|server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
-test('the client imports nothing of the sandbox, and the sandbox imports only shared files of the client', () => {
+test('the client imports no sandbox, the sandbox only shared files', () => {
   const shared =
     /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$|commands\/program\.ts$)/;
   expect(internalImports.filter(({ from, to }) => isSandbox(from) && !shared.test(to))).toEqual([]);
   expect(internalImports.filter(({ from, to }) => !isSandbox(from) && isSandbox(to))).toEqual([]);
 });
 
-test('the sandbox uses globals of Node.js only in its server, its page and its command', () => {
+test('in the sandbox only server, page and command use Node.js globals', () => {
   const globals = /\b(process|Buffer|setImmediate|require)[.(]/;
   const portable = files.filter((file) => isSandbox(file) && !needsNode.test(file));
   expect(portable.filter((file) => globals.test(readSource(file)))).toEqual([]);
 });
 
-test('src/ imports ky in one file only, zod only as zod/mini, and node: modules only as types, except where Node.js is required', () => {
+test('src/ imports ky, zod and node: modules only where allowed', () => {
   // A bundler for browsers and Workers has no node: modules; it never sees types.
   const isAllowed = ({ from, to, isTypeOnly }: Import): boolean => {
     if (to === 'zod/mini') return true;
@@ -138,7 +138,7 @@ test('src/ imports ky in one file only, zod only as zod/mini, and node: modules 
   expect(packageImports.filter((each) => !isAllowed(each))).toEqual([]);
 });
 
-test('src/ contains no any, no non-null assertion, no ts-ignore and no export *', () => {
+test('src/ contains no any, non-null assertion, @ts-ignore or export *', () => {
   const findEscapes = (node: ts.Node): string[] => {
     const isEscape =
       node.kind === ts.SyntaxKind.AnyKeyword ||
@@ -154,7 +154,7 @@ test('src/ contains no any, no non-null assertion, no ts-ignore and no export *'
   ).toEqual([]);
 });
 
-test('src/ uses instanceof for no built-in class such as Date, except for Error in internal/thrown.ts', () => {
+test('src/ uses instanceof for no built-in class but Error', () => {
   // Jest and node:vm have a second copy of such classes, so use isError, isDate or the fields.
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.tsx?$/.test(file),
@@ -168,7 +168,7 @@ test('src/ uses instanceof for no built-in class such as Date, except for Error 
   expect(foreignChecks).toEqual(['internal/thrown.ts: instanceof Error']);
 });
 
-test('no file of schemas/ builds a zod schema while the file is loaded', () => {
+test('no file of schemas/ builds a zod schema at load', () => {
   const built = [...trees]
     .filter(([file]) => file.startsWith('schemas/') && file !== 'schemas/index.ts')
     .flatMap(([, tree]) => tree.statements.filter(ts.isVariableStatement))
@@ -177,7 +177,7 @@ test('no file of schemas/ builds a zod schema while the file is loaded', () => {
   expect(built.map((declaration) => declaration.getText())).toEqual([]);
 });
 
-test('package.json, its lock, README.md, the exported version and the changelog have the same version', async () => {
+test('package.json, lock, README, export and changelog have one version', async () => {
   const { version } = await import('payments-platform-sdk');
   for (const file of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });
@@ -201,7 +201,7 @@ test('sandbox/index.ts exports the type of each record whose changes are reporte
   ).toEqual([]);
 });
 
-test('the import of a file of src/ sets no timer, sends no request and changes no global', () => {
+test('importing src/ sets no timer, sends nothing, changes no global', () => {
   // bin.ts is a program, and msw keeps a registry on the global object.
   const modules = files.filter((file) => !/(?:bin|msw)\.ts$/.test(file));
   expect(modules.length).toBeGreaterThan(50);
@@ -214,7 +214,7 @@ test('the import of a file of src/ sets no timer, sends no request and changes n
   expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toBe('[]\n');
 });
 
-test('a file in schemas/ exports schemas, shapes, documented values, their meaning and types only', () => {
+test('a file in schemas/ exports only schemas and what describes them', () => {
   const allowed =
     /^\w+(Schema|Shape|Types|Statuses|Directions|Meanings)\b|^(chains|documentedValuesOf|statusMeaning|isTransferId)\b|\bSchema<|\bZodMini/;
   const others = [...trees]

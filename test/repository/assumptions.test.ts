@@ -13,7 +13,7 @@ const idsIn = (pattern: string, exclude: readonly string[] = []): string[] => {
   return [...new Set(named.flatMap((each) => each.match(/A\d/g) ?? []))].toSorted();
 };
 
-test('each assumption is named in the code that relies on it, and in what checks it', () => {
+test('each assumption is named in its code and in its check', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const rows = Array.from(page.matchAll(/^- \*\*(A\d)\*\* .*\n(?: .*\n)+/gm));
   const ids = rows.map(([, id = '']) => id);

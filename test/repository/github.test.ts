@@ -86,7 +86,7 @@ test('a job that may write runs no tests', () => {
   );
 });
 
-test('dependabot.yml covers every folder with a package.json, and is as its schema describes', () => {
+test('dependabot.yml covers every folder with a package-lock.json', () => {
   const config = parse(readText('.github/dependabot.yml')) as {
     updates: { directory?: string; directories?: string[] }[];
   };
@@ -170,7 +170,7 @@ esac
 test.each([
   ['opens an issue', '', 'issue create --title A nightly run failed --body '],
   ['adds to the open issue', '12', 'issue comment 12 --body '],
-])('a failed night %s with the command, the seed and the commit', (_, open, call) => {
+])('a failed night %s with command, seed and commit', (_, open, call) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-nightly-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

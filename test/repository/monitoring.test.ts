@@ -51,7 +51,7 @@ test.each(expressions)('the expression %s uses a metric that exists, with its la
   }
 });
 
-test('every alert names the next command of an operator, and uses only labels that exist', () => {
+test("every alert names the operator's next command and existing labels", () => {
   expect(alerts.map(({ alert }) => alert)).toHaveLength(4);
   for (const { annotations } of alerts) {
     expect(annotations['description']).toContain('`payments-journal list');
@@ -65,7 +65,7 @@ test('every alert names the next command of an operator, and uses only labels th
   }
 });
 
-test('the age of the alert is the age after which a claim has certainly ended', () => {
+test('the age alert fires after 20 minutes, beyond a default claim', () => {
   const expr = alerts.map((each) => each.expr).find((each) => each.includes('oldest'));
   // 17 minutes are totalTimeout plus gracePeriod: docs/operate.md.
   expect(Number(expr?.split('>')[1])).toBe(20 * 60);

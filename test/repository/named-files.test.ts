@@ -39,6 +39,6 @@ test.each(pages)('every file that %s names is in the repository', (page) => {
   expect(names.filter((name) => !isTracked(name))).toEqual([]);
 });
 
-test('filesNamedIn, which searches a page for names of files, finds more than 150 names in all pages together', () => {
+test('filesNamedIn finds more than 150 names in all pages', () => {
   expect(pages.flatMap(filesNamedIn).length).toBeGreaterThan(150);
 });

@@ -36,7 +36,7 @@ const items = chapter
   .slice(1)
   .map((item) => (item.split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim());
 
-test('test/README.md lists each promise of promises.ts with the files that test the promise', () => {
+test('test/README.md lists each promise with the files that test it', () => {
   const expectedItems = Object.entries(promises).map(([promise, held]) => {
     const files = new Set(held.map(([file]) => `\`${file}\``));
     return `${promise}: ${[...files].join(', ')}.`;

@@ -135,7 +135,7 @@ export const promises: Readonly<
   'No error, hook or log shows a credential, not even one that the platform repeats': [
     chaos,
     ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
-    ['secrets/responses.test.ts', 'no error shows a secret of a response in %s, in any encoding'],
+    ['secrets/responses.test.ts', "no error shows a response's secret in %s, in any encoding"],
   ],
   'The SDK reads at most 16 MiB of a response, unpacked, and 64 levels of nesting': [
     ['full/plan.test.ts', 'reads of endless and compressed responses take less than 200 MB'],
@@ -144,7 +144,7 @@ export const promises: Readonly<
     [
       ['lists/scripts.test.ts', 'random lists over $way yield exactly what the platform sent'],
       ['lists/cursor.test.ts', 'a list ends after a thousand empty pages, and can be resumed'],
-      ['lists/cursor.test.ts', 'a list ends in an error if one page comes again and again'],
+      ['lists/cursor.test.ts', 'a list ends in an error if one page keeps coming'],
     ],
   "No listener stays on a caller's signal": [
     ['money/deadline.test.ts', 'no listener stays on the caller’s signal after hundreds of calls'],

@@ -49,7 +49,7 @@ const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding
   .filter((file) => file.endsWith('.ts'))
   .map((file) => `examples/${file}`);
 const prose = [...guides, ...examples].map(readText).join('\n');
-test('every public name is in a guide, an example or the hover of another name', () => {
+test("every public name is in a guide, example or another's hover", () => {
   const hovers = namesInHovers();
   const unused = Object.values(names)
     .flat()

@@ -49,7 +49,7 @@ function release(tag: string): { status: number | null; output: string } {
 const first = 'declare function pay(): void;\n';
 const firstSection = '## 1.0.0 (2026-11-25)\n\n- First.\n';
 
-test('.ci/release.ts rejects a release if the tag is not the version in package.json', () => {
+test("release.ts rejects a tag that is not package.json's version", () => {
   commit('1.0.0', first, firstSection);
   expect(release('v1.0.1')).toMatchObject({
     status: 1,
@@ -58,7 +58,7 @@ test('.ci/release.ts rejects a release if the tag is not the version in package.
   expect(release('v1.0.0')).toEqual({ status: 0, output: 'v1.0.0 may be published.\n' });
 });
 
-test('.ci/release.ts rejects a release if the changelog has no section with the version and a date', () => {
+test('release.ts rejects a version without a dated changelog section', () => {
   commit('1.0.0', first, '## Unreleased\n\n- First.\n');
   expect(release('v1.0.0')).toMatchObject({ status: 1 });
 });

@@ -80,7 +80,7 @@ describe('the events of hooks', () => {
   test.each([
     ['the error', (error: Error) => error],
     ['one of the errors of several addresses', (error: Error) => new AggregateError([error])],
-  ])('no event shows a credential that %s of a broken connection contains', async (_, wrap) => {
+  ])('no event shows a credential in %s of a broken connection', async (_, wrap) => {
     const error = wrap(Object.assign(new Error(`${apiKey} ${jwt}`), { code: `E_${apiKey}` }));
     const events = await eventsDuring(
       () => Promise.reject(error),
@@ -204,7 +204,7 @@ describe('the events of hooks', () => {
   ];
 
   test.for(drifting)(
-    'no onDrift event shows a credential that a response contains in %s',
+    'no onDrift event shows a credential of a response in %s',
     async ([, body, act]) => {
       const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),

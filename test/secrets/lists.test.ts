@@ -23,47 +23,38 @@ const cursors = [
   ['the API key in JSON', JSON.stringify({ key: apiKey, id: 7 }).replaceAll('/', '\\/')],
 ] as const;
 
-test.for(cursors)(
-  'the error of a list whose cursor repeats shows no secret if the cursor contains %s',
-  async ([, cursor]) => {
-    const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
-    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
-    expect(error.reason).toBe('cursor_loop');
-    expect(leaksOf(error)).toEqual([]);
-  },
-);
+test.for(cursors)('the error for a repeated cursor shows no secret: %s', async ([, cursor]) => {
+  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+  expect(error.reason).toBe('cursor_loop');
+  expect(leaksOf(error)).toEqual([]);
+});
 
-test.for(cursors)(
-  'the error of a list whose second page lacks a cursor shows no secret if the first cursor contains %s',
-  async ([, cursor]) => {
-    const { payments } = clientOf(
-      (_, __, count) =>
-        Response.json(page([transferNumber(count)], count === 1 ? cursor : null, true)),
-      credentials,
-    );
-    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
-    expect(error.reason).toBe('missing_cursor');
-    expect(leaksOf(error)).toEqual([]);
-  },
-);
+test.for(cursors)('the error for a missing cursor shows no secret: %s', async ([, cursor]) => {
+  const { payments } = clientOf(
+    (_, __, count) =>
+      Response.json(page([transferNumber(count)], count === 1 ? cursor : null, true)),
+    credentials,
+  );
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), PaginationError);
+  expect(error.reason).toBe('missing_cursor');
+  expect(leaksOf(error)).toEqual([]);
+});
 
-test.for(cursors)(
-  'the error of a list whose second page fails shows no secret if the cursor contains %s',
-  async ([, cursor]) => {
-    const { payments } = clientOf(
-      (_, __, count) =>
-        count === 1
-          ? Response.json(page([transfer], cursor))
-          : Response.json({ error: `No page at ${cursor}` }, { status: 500 }),
-      credentials,
-    );
-    const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), ServerError);
-    expect(error.resume?.itemsYielded).toBe(1);
-    expect(leaksOf(error)).toEqual([]);
-  },
-);
+test.for(cursors)('the error for a failed second page shows no secret: %s', async ([, cursor]) => {
+  const { payments } = clientOf(
+    (_, __, count) =>
+      count === 1
+        ? Response.json(page([transfer], cursor))
+        : Response.json({ error: `No page at ${cursor}` }, { status: 500 }),
+    credentials,
+  );
+  const error = await failureOf(payments.transfers.list().toArray({ max: 9 }), ServerError);
+  expect(error.resume?.itemsYielded).toBe(1);
+  expect(leaksOf(error)).toEqual([]);
+});
 
-test('the error of a list whose second page has the wrong shape shows no credential from that page', async () => {
+test('the error for a malformed second page shows no credential', async () => {
   const { payments } = clientOf(
     (_, __, count) =>
       Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
@@ -73,23 +64,20 @@ test('the error of a list whose second page has the wrong shape shows no credent
   expect(leaksOf(await failureOf(call, InvalidResponseError))).toEqual([]);
 });
 
-test('the error of transactions.list for a page that repeats shows no credential from the records', async () => {
+test('the error for a repeated page of transactions.list shows no credential', async () => {
   const record = { ...transactionNumber(1), note: apiKey, [jwt]: jwt };
   const { payments } = clientOf(() => Response.json([record]), credentials);
   const call = payments.transactions.list({ address }).toArray({ max: 99 });
   expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
 });
 
-test.for(cursors)(
-  'the error of transfers.reconcile shows no secret if a cursor of the list contains %s',
-  async ([, cursor]) => {
-    const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
-    const call = payments.transfers.reconcile(newTransfer, { since });
-    expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
-  },
-);
+test.for(cursors)('the error of reconcile shows no secret in a cursor: %s', async ([, cursor]) => {
+  const { payments } = clientOf(() => Response.json(page([transfer], cursor)), credentials);
+  const call = payments.transfers.reconcile(newTransfer, { since });
+  expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
+});
 
-test('the error of transfers.reconcile shows no credential if the list fails with a 500 that repeats the credential', async () => {
+test('the error of reconcile shows no credential that a 500 repeats', async () => {
   const { payments } = clientOf(
     () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
     credentials,
@@ -120,7 +108,7 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
 ];
 
 test.for(waits)(
-  'the error of transfers.waitFor with the reason "%s" shows no credential from the transfer',
+  'the error of waitFor (%s) shows no credential of the transfer',
   async ([reason, seen]) => {
     const clock = new VirtualClock();
     const { payments } = clientOf(
@@ -137,7 +125,7 @@ test.for(waits)(
   },
 );
 
-test('the error of transfers.waitFor shows no credential if the read fails with a 503 that repeats the credential', async () => {
+test('the error of waitFor shows no credential that a 503 repeats', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),

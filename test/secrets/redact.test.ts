@@ -20,24 +20,24 @@ test.for([
   ['written in JSON within JSON', opaque.replaceAll('/', '\\\\\\/')],
   ['written in HTML with &amp;', opaque.replace('&', '&amp;')],
   ['written in HTML with numbers of characters', 'Zx9&#x2F;Yw8&#43;Vu7&#x3D;Ts6&Q'],
-])('redact replaces the whole text if a secret in the text is %s', ([, text]) => {
+])('redact replaces the whole text of a secret that is %s', ([, text]) => {
   expect(redact(`The token ${text} is not known.`)).toBe('[redacted]');
 });
 
-test('redact replaces a secret to its end even if a pattern for credentials matches only a part of the secret', () => {
+test('redact replaces a whole secret that a pattern matches in part', () => {
   const odd = `sk_live_a,b;c'd"e>tail`;
   for (const text of [`Bearer ${odd}`, odd, encodeURIComponent(odd), JSON.stringify(odd)]) {
     expect(redactor([odd])(text)).not.toContain('tail');
   }
 });
 
-test('redact replaces a secret to its end even if the secret begins with another secret', () => {
+test('redact replaces a secret that begins with another secret', () => {
   expect(redactor(['token-1', 'token-12'])('not token-12, not token-1.')).toBe(
     'not [redacted], not [redacted].',
   );
 });
 
-test('redact also replaces API keys and tokens that do not belong to the client', () => {
+test('redact also replaces keys and tokens of other clients', () => {
   const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln';
   expect(redact(`not sk_live_theirs, not ${jwt}, not Bearer abc; x=1%20sk_test_1`)).toBe(
     'not [redacted], not [redacted], not [redacted]; x=1%20[redacted]',

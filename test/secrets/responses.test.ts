@@ -56,7 +56,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  'no error shows a secret of a response in %s, in any encoding',
+  "no error shows a response's secret in %s, in any encoding",
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
@@ -73,17 +73,14 @@ test.for(places)(
 /** Every visible character but the quote, around the parts that the scanner searches. */
 const awkward = `${apiKey}!#$%'()*,-.:;<>?@[]^_\`{|}~Tk1Wo0Qi\\Hd6Ys3Lp$&Gf9Cu5Ae`;
 
-test.for(places)(
-  'no error shows an API key with unusual characters that a response contains in %s',
-  async ([, response]) => {
-    const failing = await whichFail(spellings, async (spell) => {
-      const respond = (): Response => response(spell(awkward));
-      const { payments } = clientOf(respond, { ...credentials, apiKey: awkward });
-      expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), ApiError))).toEqual([]);
-    });
-    expect(failing).toEqual([]);
-  },
-);
+test.for(places)('no error shows an API key of unusual characters in %s', async ([, response]) => {
+  const failing = await whichFail(spellings, async (spell) => {
+    const respond = (): Response => response(spell(awkward));
+    const { payments } = clientOf(respond, { ...credentials, apiKey: awkward });
+    expect(leaksOf(await failureOf(payments.transfers.get('txfr_1'), ApiError))).toEqual([]);
+  });
+  expect(failing).toEqual([]);
+});
 
 const classes = [
   [400, BadRequestError],
@@ -99,7 +96,7 @@ const classes = [
 ] as const;
 
 test.for(classes)(
-  'the error for a response with status %d that repeats the whole request shows no credential',
+  'the error for a %d that repeats the request shows no credential',
   async ([status, kind]) => {
     for (const secret of [apiKey, jwt]) {
       const { payments, requests } = clientOf(() => echo(status, secret), credentials);
@@ -117,7 +114,7 @@ test.for(classes)(
   },
 );
 
-test('the attempts of an error show no credential that the responses repeat', async () => {
+test('the attempts of an error show no credential of a response', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => echo(503, apiKey), { apiKey, jwt, clock, maxRetries: 2 });
   const error = await clock.runTimersDuring(
@@ -127,7 +124,7 @@ test('the attempts of an error show no credential that the responses repeat', as
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts a secret that arrives in two chunks of a body', async () => {
+test('an error redacts a secret that comes in two chunks', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
@@ -146,7 +143,7 @@ test('an error redacts a secret that arrives in two chunks of a body', async () 
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts the credential that the response to a GET with a body repeats', async () => {
+test('the error of a GET with a body redacts its credential', async () => {
   const server = await rawServer(
     `HTTP/1.1 400 Bad\r\nconnection: close\r\nx-request-id: ${jwt}\r\n\r\n{"error":"${jwt}","details":"${apiKey}"}`,
   );
@@ -155,7 +152,7 @@ test('an error redacts the credential that the response to a GET with a body rep
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error shows no part of a secret even if the error cuts off the body in the middle of the secret', async () => {
+test('an error that cuts the body shows no part of a secret', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -180,7 +177,7 @@ const unusable: readonly (readonly [string, string, () => Response])[] = [
 ];
 
 test.for(unusable)(
-  'the error for a success response that is %s shows no secret',
+  'the error for a success that is %s shows no secret',
   async ([, reason, response]) => {
     const { payments } = clientOf(response, credentials);
     for (const call of [
@@ -195,13 +192,13 @@ test.for(unusable)(
   },
 );
 
-test('the error for a creation whose success response is not JSON shows no secret', async () => {
+test('the error for a 201 that is not JSON shows no secret', async () => {
   const { payments } = clientOf(() => page(201, `created ${apiKey} ${jwt}`), credentials);
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error for a body that is too large shows no secret', async () => {
+test('the error for a too large body shows no secret', async () => {
   const block = new TextEncoder().encode(`"${apiKey}",`.repeat(20_000));
   const { payments } = clientOf(
     () =>
@@ -236,7 +233,7 @@ const tedious: readonly (readonly [string, string])[] = [
 ];
 
 test.for(tedious)(
-  'an error redacts a body that repeats a text in linear time: %s',
+  'an error redacts a repetitive body in linear time: %s',
   async ([text, otherCredential]) => {
     const { payments } = clientOf(() => page(400, text.repeat(2 ** 17 / text.length)), {
       ...credentials,
@@ -266,7 +263,7 @@ const quoting: ResponseSchema<unknown> = {
   },
 };
 
-test('the error shows no secret if a schema of the caller quotes the response in its messages', async () => {
+test("an error shows no secret that a caller's schema quotes", async () => {
   const { payments } = clientOf(() => Response.json({ [apiKey]: jwt, a: apiKey }), credentials);
   const call = payments.request({
     method: 'GET',
@@ -279,7 +276,7 @@ test('the error shows no secret if a schema of the caller quotes the response in
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error for a body that stalls after a secret does not show the secret', async () => {
+test('the error for a stalled body does not show its secret', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () =>
@@ -304,7 +301,7 @@ const keyInUrl = 'sk_test_4242424242';
 test.each([
   ['host', `https://${keyInUrl}.example.com/v0`],
   ['path', `https://api.example.com/${keyInUrl}/v0`],
-])('an error redacts the API key in the %s of the base URL', async (_, baseUrl) => {
+])("an error redacts an API key in the base URL's %s", async (_, baseUrl) => {
   for (const status of [302, 400, 502]) {
     const options = { baseUrl, apiKey: keyInUrl, maxRetries: 0 };
     const { payments } = clientOf(() => page(status, 'no'), options);

@@ -21,7 +21,7 @@ class Prototyped extends Clean {
   }
 }
 
-test('leaksOf, which lists the places of an object that show a secret, finds none in an error without a secret', () => {
+test('leaksOf finds no secret in an error without one', () => {
   expect(leaksOf(new Clean('clean'))).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ test.for(planted)('leaksOf finds a secret in %s', ([, value, expected]) => {
   expect(views).toEqual(expect.arrayContaining([...expected]));
 });
 
-test('each way in which leaksOf looks at an object finds at least one of the planted secrets', () => {
+test('each view of leaksOf finds a planted secret', () => {
   const views = planted.flatMap(([, value]) => leaksOf(value));
   const names = new Set(views.map((leak) => leak.slice(0, leak.indexOf(':'))));
   expect([...names].toSorted()).toEqual(viewNames.toSorted());
