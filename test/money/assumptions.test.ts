@@ -74,7 +74,7 @@ test('createOnce pays once if every assumption of docs/proof.md holds', async ()
   expect(await payTwice({})).toBe(1);
 });
 
-test('it pays twice if a lost entry is searched for, and the list shows another description (A1)', async () => {
+test('a lost entry and another listed description pay twice (A1)', async () => {
   const changePage: World['changePage'] = ({ data, ...page }) => ({
     ...page,
     data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
@@ -83,11 +83,11 @@ test('it pays twice if a lost entry is searched for, and the list shows another 
   expect(await payTwice({ changePage })).toBe(1);
 });
 
-test('it pays twice if the journal loses a claim that it has acknowledged (A3)', async () => {
+test('a journal that loses an acknowledged claim pays twice (A3)', async () => {
   expect(await payTwice({ isForgotten: true })).toBe(2);
 });
 
-test('it pays twice if a store that searches first loses an entry while another call runs (A3)', async () => {
+test('a searching store that loses an entry meanwhile pays twice (A3)', async () => {
   const { options, count, run } = setup();
   let memory = memoryJournal();
   const journal: Journal = {
@@ -110,12 +110,12 @@ test('it pays twice if a store that searches first loses an entry while another 
   expect(count()).toBe(2);
 });
 
-test('it pays twice if the clock of the journal jumps before the list shows the payment (A4)', async () => {
+test("a journal's clock that jumps before the listing pays twice (A4)", async () => {
   const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
   expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
 });
 
-test('it pays twice if all clocks of a machine stop between its claim and its request (A4)', async () => {
+test('clocks that stop between claim and request pay twice (A4)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   const journal = memoryJournal({ now: () => clock.now() });
   const paused = new VirtualClock(clock.now());
@@ -136,7 +136,7 @@ test('it pays twice if all clocks of a machine stop between its claim and its re
   expect(count()).toBe(2);
 });
 
-test('it pays twice if the last page of the list comes before the payment (A6)', async () => {
+test('a last page from before the payment pays twice (A6)', async () => {
   const changePage: World['changePage'] = ({ data }) => ({
     data: data.filter(({ description }) => description !== input.description),
     hasMore: false,
@@ -145,7 +145,7 @@ test('it pays twice if the last page of the list comes before the payment (A6)',
   expect(await payTwice({ changePage })).toBe(2);
 });
 
-test('it tells rejected and pays twice if an Error body comes for a payment that was made (A7)', async () => {
+test('an Error body for a made payment pays twice (A7)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   let rejects = true;
   const { transfers } = new PaymentsClient({
@@ -163,7 +163,7 @@ test('it tells rejected and pays twice if an Error body comes for a payment that
   expect(count()).toBe(2);
 });
 
-test('it pays twice if something in between repeats the request (A8)', async () => {
+test('a request that is repeated in between pays twice (A8)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   const { transfers } = new PaymentsClient({
     ...options,
@@ -177,7 +177,7 @@ test('it pays twice if something in between repeats the request (A8)', async () 
   expect(count()).toBe(2);
 });
 
-test('it pays twice if two callers have a journal each, or an entry is pruned and comes again (A9)', async () => {
+test('two journals, or a pruned entry, pay twice (A9)', async () => {
   const { clock, options, count, run } = setup();
   const pay = (journal: Journal) =>
     run(new PaymentsClient({ ...options, journal }).transfers.createOnce(input));

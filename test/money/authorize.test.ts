@@ -95,7 +95,7 @@ test.each(
   expect(await entry()).toBeUndefined();
 });
 
-test('a PaymentVetoedError shows what the authorize option threw in message and toJSON(), and maps to HTTP status 403', async () => {
+test('a PaymentVetoedError shows what authorize threw, and maps to 403', async () => {
   const { payments, run } = setup(() => Promise.reject(limit));
   const error = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
   expect(error.message).toBe(
@@ -115,7 +115,7 @@ test('a PaymentVetoedError shows what the authorize option threw in message and 
   });
 });
 
-test('the authorize option receives the operation, the body and the reference of a payment', async () => {
+test('authorize receives operation, body and reference of a payment', async () => {
   const { payments, run, payAll, proposals } = setup(() => true);
   // The sandbox rejects the unknown field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
@@ -130,7 +130,7 @@ test('the authorize option receives the operation, the body and the reference of
   ]);
 });
 
-test('a change that the authorize function makes to its argument is neither sent nor written to the journal', async () => {
+test('authorize cannot change what is sent or written to the journal', async () => {
   const { payments, run, sandbox, entry } = setup(({ input }) => {
     return Object.assign(input, { amount: '9999.00' }) === input;
   });
@@ -139,7 +139,7 @@ test('a change that the authorize function makes to its argument is neither sent
   expect(await entry()).toMatchObject({ state: 'paid', input: salaryOf(1) });
 });
 
-test('the authorize option is called once even if the SDK sends the request again after a 429', async () => {
+test('authorize is called once even if a 429 causes a retry', async () => {
   const { payments, run, sandbox, proposals, count } = setup(() => true);
   const fault = { kind: 'status', status: 429 } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -148,14 +148,14 @@ test('the authorize option is called once even if the SDK sends the request agai
   expect(proposals).toHaveLength(1);
 });
 
-test('the authorize option is not called if the arguments of create or createOnce are invalid', async () => {
+test('authorize is not called for invalid arguments of create or createOnce', async () => {
   const { payments, proposals } = setup(() => false);
   await failureOf(payments.transfers.create({ ...salaryOf(1), amount: '0' }));
   await failureOf(payments.transfers.createOnce({ ...salaryOf(1), amount: '0' }));
   expect(proposals).toEqual([]);
 });
 
-test('the authorize option is not called for reads, for payments.request, or if createOnce finds that the payment was already made', async () => {
+test('authorize is not called for reads, request() or payments already made', async () => {
   const context = setup(() => true);
   const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
@@ -172,7 +172,7 @@ test('the authorize option is not called for reads, for payments.request, or if 
   expect(proposals).toHaveLength(1);
 });
 
-test('if authorize vetoes a payment with an expired claim of a dead process, the claim stays in the journal, and authorize runs again in the next createOnce call', async () => {
+test('a vetoed takeover keeps its claim, and asks authorize again later', async () => {
   const context = setup(() => Promise.reject(limit));
   const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
@@ -194,7 +194,7 @@ test('if authorize vetoes a payment with an expired claim of a dead process, the
   expect(await entry()).toMatchObject({ state: 'paid' });
 });
 
-test('the authorize option is not called if createOnce cannot tell which of two listed transfers is the payment', async () => {
+test('authorize is not called while a payment is ambiguous', async () => {
   const { payments, run, sandbox, proposals } = setup(() => true, { forgets: true });
   sandbox.transfers.create(salaryOf(1));
   sandbox.transfers.create(salaryOf(1));
@@ -215,7 +215,7 @@ test.each(makers.slice(0, 2))('%s is not_sent if authorize never resolves', asyn
   expect(await entry()).toBeUndefined();
 });
 
-test('createOnce stops waiting for the authorize function after the totalTimeout that the caller sets for the call', async () => {
+test("the call's own totalTimeout ends a hanging authorize", async () => {
   const { payments, run, clock } = setup(never);
   const startedAt = clock.now();
   await failureOf(
@@ -225,7 +225,7 @@ test('createOnce stops waiting for the authorize function after the totalTimeout
   expect(clock.now() - startedAt).toBe(5_000);
 });
 
-test('a payment with an expired claim of a dead process stays in doubt if the authorize function never resolves', async () => {
+test('a takeover stays in doubt if authorize never resolves', async () => {
   const context = setup(never);
   const { payments, run, clock, entry } = context;
   await claimAsDead(context, salaryOf(1));
@@ -253,7 +253,7 @@ test.each([
   expect(await entry()).toBeUndefined();
 });
 
-test('the time that the authorize function takes counts towards totalTimeout, and the claim is written afterwards', async () => {
+test('the time of authorize counts towards totalTimeout', async () => {
   const taken = 50_000;
   let claim: unknown;
   const context = setup(() => context.clock.jump(taken) === undefined, {
@@ -274,7 +274,7 @@ test('the time that the authorize function takes counts towards totalTimeout, an
   expect(error.attempts[0]).toMatchObject({ durationMs: totalTimeout - taken });
 });
 
-test('createAllOnce makes each payment that authorize permits, and reports a vetoed payment as failed', async () => {
+test('createAllOnce reports a vetoed payment as not_paid, and makes the others', async () => {
   const { payAll, paid, operations } = setup(
     ({ reference }) => reference !== salaryOf(2).description,
   );
@@ -302,7 +302,7 @@ test.each([
   expect(error.cause).not.toBe(thrown);
 });
 
-test('the authorize function of docs/pay.md permits a payment only if each check returns true', async () => {
+test('authorize of docs/pay.md needs true from each check', async () => {
   const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
   const module = encodeURIComponent(`export default (checks) => ${body};`);
@@ -315,7 +315,7 @@ test('the authorize function of docs/pay.md permits a payment only if each check
   expect(await compose([() => true, () => Promise.resolve(true)])()).toBe(true);
 });
 
-test('the limit per day of docs/pay.md counts a payment once, however often it is asked', async () => {
+test('the daily limit of docs/pay.md counts a payment once', async () => {
   const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [code = ''] = /const today =[^]*?(?=\nconst parties)/.exec(guide) ?? [];
   const body = `${code.replaceAll(/: Authorize|<string, string>/g, '')}\nreturn perDay;`;
@@ -339,7 +339,7 @@ test('the limit per day of docs/pay.md counts a payment once, however often it i
   expect(results.filter(({ result }) => result === 'not_paid')).toHaveLength(1);
 });
 
-test('the checks of docs/pay.md permit only the payment whose terms all fit', async () => {
+test('the checks of docs/pay.md permit only fitting terms', async () => {
   const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [code = ''] = /const parties =[^]*?(?=\nconst checks)/.exec(guide) ?? [];
   const names = '{ limit, allowList, fourEyes, seen, state }';

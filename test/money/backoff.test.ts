@@ -39,7 +39,7 @@ async function course(
 
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('the wait between attempts is random below a bound that doubles up to 8 s', async () => {
+test('each wait is random below a bound doubling up to 8 s', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom([500, 250], [503, 250], [408, 250], [425, 250], [429, 1_000]),
@@ -64,7 +64,7 @@ test('the wait between attempts is random below a bound that doubles up to 8 s',
   );
 });
 
-test('two calls that fail at the same moment retry at different times', async () => {
+test('calls that fail alike retry at different times', async () => {
   const gaps = new Set<number>();
   for (let caller = 0; caller < 20; caller += 1) {
     for (const gap of (await course(503, {})).gaps) gaps.add(gap);
@@ -114,7 +114,7 @@ test.each([-day, -5_000, 0, 5_000, day])('Retry-After counts from Date (%i ms)',
   expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
 });
 
-test('a date in Retry-After is compared with the local clock if the response has no readable Date header', async () => {
+test('a Retry-After date counts from the local clock without a Date', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const extra of [{}, { date: 'yesterday' }]) {
     const clock = new VirtualClock();
@@ -123,7 +123,7 @@ test('a date in Retry-After is compared with the local clock if the response has
   }
 });
 
-test('a Retry-After in the past counts as 0, so the client waits only for its own backoff', async () => {
+test('a Retry-After in the past counts as 0', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const headers = {
@@ -158,7 +158,7 @@ test.each([
   expect(error).toMatchObject({ retryAfterMs: undefined });
 });
 
-test('parseRetryAfter returns undefined or a finite wait of at least 0 for any header', () => {
+test('parseRetryAfter returns undefined or a finite wait of at least 0', () => {
   const text = fc.oneof(
     fc.string(),
     fc.integer().map(String),
@@ -180,7 +180,7 @@ test.each([
   ['3600', 3_600_000],
   ['999999999', 999_999_999_000],
   ['Fri, 31 Dec 9999 23:59:59 GMT', Date.UTC(9999, 11, 31, 23, 59, 59) - Date.UTC(2026, 0, 1)],
-])('a Retry-After of %s ends the call, because 60 s is the limit', async (value, retryAfterMs) => {
+])('a Retry-After of %s exceeds 60 s and ends the call', async (value, retryAfterMs) => {
   const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
   expect(error).toBeInstanceOf(RateLimitError);
   expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
@@ -197,7 +197,7 @@ test('a Retry-After beyond totalTimeout ends the call at once', async () => {
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test('a transfer creation that ends as unknown after a 503 reports Retry-After in the error and is not sent again', async () => {
+test("a creation's 503 reports its Retry-After, and is not resent", async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
     clock,
@@ -247,7 +247,7 @@ test('the retry budget limits 200 calls that fail at the same time', async () =>
   expect(requests).toHaveLength(2);
 });
 
-test('a retry that succeeds gives its tokens back to the retry budget', async () => {
+test('a successful retry returns its tokens to the retry budget', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
@@ -284,7 +284,7 @@ test('an empty retry budget regains one token for each successful call', async (
   expect(await requestsOf()).toBe(2);
 });
 
-test('a client that was healthy for long has no more than the whole retry budget', async () => {
+test('successes do not raise the retry budget above its size', async () => {
   const spendAll = async (successes: number): Promise<number> => {
     let isDown = false;
     let requests = 0;
@@ -305,7 +305,7 @@ test('a client that was healthy for long has no more than the whole retry budget
   expect(await spendAll(200)).toBe(await spendAll(0));
 });
 
-test('a retry after a refused connection or a 429 costs 5 tokens of the retry budget', async () => {
+test('a retry after ECONNREFUSED or a 429 costs 5 tokens', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);
   let attempts = 0;

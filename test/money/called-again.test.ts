@@ -15,7 +15,7 @@ async function leaveUnfound(options: ClientOptions = {}, journalOptions: Partial
   return { ...context, error };
 }
 
-test('a loop without a delay reads the list once for each retryAfterMs', async () => {
+test('a loop without delay reads one list per retryAfterMs', async () => {
   const { pay, counts, clock, error } = await leaveUnfound();
   const { retryAfterMs = 0 } = error;
   for (let call = 1; call <= 50; call += 1) {
@@ -30,7 +30,7 @@ test('a loop without a delay reads the list once for each retryAfterMs', async (
   expect(counts.lists).toBe(2);
 });
 
-test('a call that comes too early sees what another process has recorded', async () => {
+test("a call that comes early sees another process's record", async () => {
   const { pay, sandbox, payments, run, counts } = await leaveUnfound();
   const { id } = sandbox.transfers.create(input);
   const other = payments.withOptions({});
@@ -56,7 +56,7 @@ test('a search that has failed answers for no later call', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a payment is taken over as soon as its claim has ended, whatever an earlier search says', async () => {
+test('an ended claim is taken over, whatever an earlier search said', async () => {
   const { pay, clock, made } = await leaveUnfound();
   clock.jump(10 * minute);
   await inDoubtErrorOf(pay());
@@ -95,7 +95,7 @@ function setupEndless(searchFirst: 'always' | 'never') {
   return context;
 }
 
-test('a search that does not end in time is retryable once, because nothing changes by itself', async () => {
+test('a search that exceeds its time is retryable only once', async () => {
   const { pay, clock, sandbox } = setupEndless('never');
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -110,7 +110,7 @@ test('a search that does not end in time is retryable once, because nothing chan
   expect(second.message).toContain('createAllOnce');
 });
 
-test('a search before a first claim that does not end in time sends and records nothing', async () => {
+test('an unfinished search before the first claim sends and records nothing', async () => {
   const { pay, sandbox, journal, clock } = setupEndless('always');
   const startedAt = clock.elapsed();
   const error = await failureOf(pay(), TimeoutError);
@@ -123,7 +123,7 @@ test('a search before a first claim that does not end in time sends and records 
   expect(sandbox.transfers.list()).toEqual([]);
 });
 
-test('a call without time for its request says not_sent only if nobody else has claimed the payment', async () => {
+test('a call without time is not_sent unless another has claimed', async () => {
   const { payments, pay, clock, run, made, counts } = setup(
     {
       show: (data) => {
@@ -164,7 +164,7 @@ test('a takeover without time for its request leaves the earlier claim', async (
   expect(await journal.read(input.description)).toEqual(claim);
 });
 
-test('a claim that has ended by the journal is taken over, although the clientâ€™s clock stands still', async () => {
+test("a claim ends by the journal's time, not by the client's", async () => {
   const startedAt = Date.UTC(2026, 10, 28, 2);
   let ahead = 0;
   const { pay, made } = await leaveUnfound({}, { now: () => Promise.resolve(startedAt + ahead) });
@@ -173,7 +173,7 @@ test('a claim that has ended by the journal is taken over, although the clientâ€
   expect(made()).toHaveLength(1);
 });
 
-test('a call that comes too early searches if another process has claimed the payment again', async () => {
+test('an early call searches if another process has claimed again', async () => {
   const { pay, journal, counts } = await leaveUnfound();
   const claim = await journal.read(input.description);
   if (claim?.state !== 'sending') throw new Error('the payment has no claim');

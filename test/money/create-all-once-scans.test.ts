@@ -30,11 +30,11 @@ function createRandom(seed: number): () => number {
   };
 }
 
-describe('how createAllOnce reads the list of transfers once for many payments', () => {
+describe('scans of createAllOnce', () => {
   test.each([
     ['a list of one page once', 90, 1, 1],
     ['a longer list twice', 250, 2, 6],
-  ])('with a journal that may lose entries a batch first reads %s', async (...row) => {
+  ])('a batch with a forgetful journal first reads %s', async (...row) => {
     const [, history, scans, pages] = row;
     const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
     expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
@@ -44,7 +44,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(new Set(paid()).size).toBe(60);
   });
 
-  test('a batch does not read the list if its journal loses no entries (forgets: false)', async () => {
+  test('a batch with a lasting journal does not read the list', async () => {
     const { payAll, count } = setupBatch({ history: 250 });
     await payAll(createSalaries(50));
     expect(count('transfers.list')).toBe(0);
@@ -61,7 +61,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(accounts.toSorted()).toEqual([...Array<string>(4).fill('acc_000001'), 'acc_000002']);
   });
 
-  test('a payment that the input yields while the batch reads the list waits for the next reading', async () => {
+  test('a payment that arrives during a scan waits for the next', async () => {
     const middle = Promise.withResolvers<void>();
     let pages = 0;
     const { payments, countScans, count } = setupBatch({
@@ -85,7 +85,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(count('transfers.create')).toBe(25);
   });
 
-  test('a batch reads the list only twice for 13 payments with expired claims of dead processes', async () => {
+  test('a batch reads the list twice for 13 expired claims', async () => {
     const world = setupBatch({ history: 250 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     world.clock.jump(totalTimeout + gracePeriod);
@@ -120,7 +120,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.countScans() - before).toBeLessThanOrEqual(4);
   });
 
-  test('a batch sends at most 150 list requests while it waits for 13 recent claims of dead processes to expire', async () => {
+  test('13 recent claims cost a batch at most 150 list requests', async () => {
     const world = setupBatch({ history: 800 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
@@ -142,7 +142,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     return world;
   };
 
-  test('a batch reads the list again for all remaining payments if more than 120 s have passed since the last reading', async () => {
+  test('a batch searches again if its last scan is 120 s old', async () => {
     const world = setupSlow(20_000);
     const elsewhere: string[] = [];
     const batch = world.payments.transfers.createAllOnce(createSalaries(20), { concurrency: 1 });
@@ -175,7 +175,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.countScans()).toBe(4);
   });
 
-  test('a batch reads the list again for all waiting payments if a reading failed', async () => {
+  test('a batch scans again for all waiting payments after a failed scan', async () => {
     const { payAll, sandbox, countScans, count, paid } = setupBatch(
       { forgets: true, history: 250 },
       { maxRetries: 0 },
@@ -188,7 +188,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(new Set(paid()).size).toBe(40);
   });
 
-  test('a batch searches the list again if the journal loses the claim of a payment with an unknown outcome', async () => {
+  test("a batch searches again if the journal loses an unknown payment's claim", async () => {
     const { payAll, sandbox, lose, paid, countScans } = setupBatch({
       forgets: true,
       history: 150,
@@ -224,7 +224,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(countScans()).toBeGreaterThanOrEqual(2);
   });
 
-  test('a batch searches the list again for a payment if the claim of another process disappears from the journal', async () => {
+  test("a batch searches again if another process's claim disappears", async () => {
     const world = setupBatch({
       forgets: true,
       history: 150,
@@ -245,7 +245,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a batch pays nothing twice even if the journal loses all claims in the middle of the batch', async () => {
+  test('a batch pays once even if the journal loses all claims', async () => {
     const world = setupBatch({ forgets: true, history: 150 });
     const salaries = createSalaries(60);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -264,7 +264,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.paid().toSorted()).toEqual(salaries.map(({ description }) => description));
   });
 
-  test('a batch does not search the list again before it retries a payment after a 429', async () => {
+  test('a batch does not search again before retrying a 429', async () => {
     const { payAll, sandbox, countScans } = setupBatch({ forgets: true, history: 150 });
     const fault = { kind: 'status', status: 429, retryAfter: 1 } as const;
     sandbox.faults.add({ operation: 'transfers.create', times: 20, fault });
@@ -287,7 +287,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     return world;
   };
 
-  test('a batch pays nothing twice even if the journal lost an entry and the first reading of the list misses the transfer', async () => {
+  test('a batch pays once if one scan misses a forgotten payment', async () => {
     const world = setupMoving((scan, data) =>
       scan === 1 ? data.filter(({ description }) => description !== referenceOf(3)) : data,
     );
@@ -300,7 +300,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('a batch finds a listed payment, and is in doubt of the others, if each scan lacks other transfers', async () => {
+  test('scans that lack other transfers leave unlisted payments in doubt', async () => {
     const world = setupMoving((scan, data) => data.filter((_, at) => at % 50 !== scan));
     world.sandbox.transfers.create(salaryOf(3));
     const results = await world.payAll(createSalaries(4), { retryTimeout: 1_000 });
@@ -313,7 +313,7 @@ describe('how createAllOnce reads the list of transfers once for many payments',
 });
 
 describe('retries of createAllOnce', () => {
-  test('a batch makes its other payments while 12 payments in doubt wait', async () => {
+  test('a batch pays the others while 12 payments in doubt wait', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(12)) await claimAsDead(world, salary);
     const batch = world.payments.transfers.createAllOnce(createSalaries(24), { concurrency: 4 });
@@ -336,7 +336,7 @@ describe('retries of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...noCounts, created: 24, paid: 24, total: 24 });
   });
 
-  test('batch.counts.retryAt says when the next attempt is due while the batch can only wait', async () => {
+  test('batch.counts.retryAt says when a waiting batch tries next', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     world.sandbox.faults.add({
@@ -358,7 +358,7 @@ describe('retries of createAllOnce', () => {
     expect('retryAt' in batch.counts).toBe(false);
   });
 
-  test('a batch starts no new payment while 1,000 payments are in doubt', async () => {
+  test('a batch starts no payment while 1,000 are in doubt', async () => {
     let isDown = false;
     const world = setupBatch({
       wrapJournal: ({ read }) => ({
@@ -403,7 +403,7 @@ describe('retries of createAllOnce', () => {
     expect(operations().slice(before)).toHaveLength(4);
   });
 
-  test('a batch tries a failed payment again after delays that double from 1 s to 60 s if the response had no Retry-After', async () => {
+  test("without Retry-After a batch's delays double from 1 to 60 s", async () => {
     const times: number[] = [];
     const { payAll, clock, sandbox } = setupBatch(
       { onRequest: () => times.push(clock.passed) },
@@ -420,7 +420,7 @@ describe('retries of createAllOnce', () => {
   test.each([
     [60_000, 'in_doubt'],
     [1_200_000, 'created'],
-  ])('a retryTimeout of %i ms leaves a claim of a dead process %s', async (ms, kind) => {
+  ])('a retryTimeout of %i ms leaves a dead claim %s', async (ms, kind) => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });

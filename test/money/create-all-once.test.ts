@@ -39,7 +39,7 @@ function createBarrier() {
 }
 
 describe('results of createAllOnce', () => {
-  test('a batch makes each payment and counts it before its result is returned', async () => {
+  test('a batch counts each payment before its result is returned', async () => {
     const { payments, run, paid, operations } = setupBatch();
     const salaries = createSalaries(3);
     const batch = payments.transfers.createAllOnce(salaries, { concurrency: 1 });
@@ -62,7 +62,7 @@ describe('results of createAllOnce', () => {
     expect(operations()).toEqual(Array(3).fill('transfers.create'));
   });
 
-  test('a batch yields results in the order in which the payments end', async () => {
+  test('a batch yields results in the order payments end', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments } = setupBatch({
@@ -74,7 +74,7 @@ describe('results of createAllOnce', () => {
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
 
-  test('a batch gives every payment whose journal entry is paid the result `recorded`, and reads only the first such transfer from the platform', async () => {
+  test('a recorded payment is `recorded`, and only the first is read', async () => {
     const { payAll, operations } = setupBatch();
     await payAll(createSalaries(5));
     const sent = operations().length;
@@ -90,7 +90,7 @@ describe('results of createAllOnce', () => {
   test.each([
     ['has no transfer with the recorded id', 0],
     ['has another transfer with the recorded id', 5],
-  ])('a batch detects the journal of another platform if this one %s', async (_, history) => {
+  ])("a batch detects another platform's journal if this one %s", async (_, history) => {
     const { journal, payAll, clock } = setupBatch();
     await payAll(createSalaries(3));
     const elsewhere = setupBatch({
@@ -106,7 +106,7 @@ describe('results of createAllOnce', () => {
     expect(elsewhere.paid()).toEqual([]);
   });
 
-  test('a batch reads the transfer of a recorded payment once more if the first read fails', async () => {
+  test('a batch repeats a failed read of a recorded transfer once', async () => {
     const { payAll, sandbox, count } = setupBatch({}, { maxRetries: 0 });
     await payAll(createSalaries(3));
     const fault = { kind: 'status', status: 404 } as const;
@@ -117,7 +117,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.get')).toBe(2);
   });
 
-  test('a batch reports a payment as found if the platform lists the payment but the journal has lost the entry', async () => {
+  test('a listed payment that the journal has lost is `found`', async () => {
     const { payAll, lose, count } = setupBatch({ forgets: true, history: 150 });
     const [first] = await payAll(createSalaries(2));
     await lose(salaryOf(1).description);
@@ -127,7 +127,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(2);
   });
 
-  test('a failed payment of a batch has the error that createOnce throws, with the call site of the batch in the stack', async () => {
+  test("an unpaid row has createOnce's error with the batch's call site", async () => {
     const { payments, payAll, sandbox, run } = setupBatch();
     sandbox.faults.add({ operation: 'transfers.create', times: 2, fault: rejection });
     const single = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
@@ -146,7 +146,7 @@ describe('results of createAllOnce', () => {
     expect(await payAll([salaryOf(2)])).toMatchObject([{ result: 'created' }]);
   });
 
-  test('a payment of a batch that stays in doubt has the same error that createOnce throws', async () => {
+  test('a payment in doubt has the same error as in createOnce', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     const single = await failureOf(world.payments.transfers.createOnce(salaryOf(1)));
@@ -159,7 +159,7 @@ describe('results of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...noCounts, created: 1, paid: 1, inDoubt: 1, total: 2 });
   });
 
-  test('a second loop over the same batch runs the batch again, and batch.counts starts from zero', async () => {
+  test('a second loop runs the batch again, counting from zero', async () => {
     const { payments, run, count } = setupBatch();
     const batch = payments.transfers.createAllOnce(createSalaries(4));
     await run(collect(batch));
@@ -169,7 +169,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
-  test('a batch makes each payment once even if two callers await the same batch, and resolves to the counts and the unpaid payments', async () => {
+  test('two awaits of one batch share one run and its summary', async () => {
     const { payments, sandbox, run, paid, count } = setupBatch();
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
@@ -204,7 +204,7 @@ describe('results of createAllOnce', () => {
     expect(results).toEqual(['failed']);
   });
 
-  test('a recorded payment whose transfer has failed is `failed` if the transfer is read', async () => {
+  test('a recorded transfer that is read and has failed is `failed`', async () => {
     const { payments, payAll, run, sandbox, count } = setupBatch();
     const [first] = await payAll(createSalaries(1));
     sandbox.transfers.fail(String(first?.transferId));
@@ -217,7 +217,7 @@ describe('results of createAllOnce', () => {
   });
 
   test.each(['fail', 'cancel'] as const)(
-    'a transfer that a search finds after its end (%s) is `failed`, also for createOnce and onOnce',
+    'a transfer that a search finds ended (%s) is `failed`',
     async (end) => {
       const ended: unknown[] = [];
       const hooks = { onOnce: ({ result }: OnceEvent) => ended.push(result) };
@@ -250,7 +250,7 @@ describe('results of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('each await of a batch with a wrong expected count rejects with the same error, whose stack has the call site', async () => {
+  test('a wrong expect.count rejects each await with the same error', async () => {
     const { payments, run } = setupBatch();
     const batch = payments.transfers.createAllOnce(createSalaries(3), { expect: { count: 2 } });
     const error = await run(failureOf(batch, ValidationError));
@@ -261,7 +261,7 @@ describe('results of createAllOnce', () => {
     expect(isDone).toBe(true);
   });
 
-  test('each result has the reference that its input had at the moment when the batch read the input', async () => {
+  test('a result has the reference that its input had when read', async () => {
     const { payAll } = setupBatch();
     function* reusedRow(): Generator<OnceInput> {
       const row: OnceInput = { ...salaryOf(1) };
@@ -284,7 +284,7 @@ describe('results of createAllOnce', () => {
     ]);
   });
 
-  test('createOnce and createAllOnce reject with a conflict at once if the journal names another platform and this platform responds with 404', async () => {
+  test("another platform's entry and a 404 are a conflict at once", async () => {
     const { payments, sandbox, run, journal, clock } = setupBatch();
     await run(payments.transfers.createOnce(salaryOf(1)));
     const recorded = await journal.read(salaryOf(1).description);
@@ -308,7 +308,7 @@ describe('results of createAllOnce', () => {
     }
   });
 
-  test('a payment whose journal entry names another platform counts as recorded only if this platform has the transfer', async () => {
+  test("another platform's entry is recorded only if its transfer is here", async () => {
     const { payments, run, payAll, journal } = setupBatch();
     await payAll(createSalaries(3));
     const move = async (number: number, transferId: string) => {
@@ -331,7 +331,7 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('a batch says once how many of its rows were paid more than a week ago, and since when', async () => {
+  test('a batch warns once about rows paid over a week ago', async () => {
     const { payAll, clock, paid } = setupBatch();
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const lines = () => warned.mock.calls.map(([line]) => String(line));
@@ -395,7 +395,7 @@ describe('inputs of createAllOnce', () => {
   const raised = { ...salaryOf(1), amount: '99.00' };
   const inCapitals = { ...salaryOf(1), description: salaryOf(1).description.toUpperCase() };
 
-  test('a second input with the same reference waits for the first, and is recorded or a conflict', async () => {
+  test('a second input with a reference waits for the first', async () => {
     const barrier = createBarrier();
     const { payments, run, paid, operations, waitUntilIdle, clock } = setupBatch({
       onRequest: () => barrier.promise,
@@ -421,7 +421,7 @@ describe('inputs of createAllOnce', () => {
   });
 
   test.each([1, 16])(
-    'a later input gets the error of the first if that was refused (concurrency %d)',
+    "a later input gets the first one's refusal (concurrency %d)",
     async (concurrency) => {
       const { payAll, sandbox, operations } = setupBatch();
       sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
@@ -445,7 +445,7 @@ describe('inputs of createAllOnce', () => {
     },
   );
 
-  test('a later input has the result of a first one that is in doubt or invalid', async () => {
+  test('a later input shares the doubt or invalidity of the first', async () => {
     const pay = async (
       first: OnceInput,
       prepare: (world: ReturnType<typeof setupBatch>) => void,
@@ -470,7 +470,7 @@ describe('inputs of createAllOnce', () => {
     expect(invalid.world.paid()).toEqual([salaryOf(2).description]);
   });
 
-  test('a later input has the failed transfer of the first one', async () => {
+  test("a later input has the first one's failed transfer", async () => {
     const fetch = async () => respond(201, { ...transferCreated, status: 'failed' });
     const { payments } = clientOf(fetch, { journal: memoryJournal() });
     const rows = await collect(payments.transfers.createAllOnce([salaryOf(1), salaryOf(1)]));
@@ -480,7 +480,7 @@ describe('inputs of createAllOnce', () => {
     ]);
   });
 
-  test('a batch keeps the errors of 1,000 payments for later inputs, and says in_doubt for older ones', async () => {
+  test('a batch keeps 1,000 errors for later inputs, then says in_doubt', async () => {
     const { payAll, operations } = setupBatch({}, { authorize: () => false });
     const inputs = createSalaries(1_001);
     const rows = await payAll([...inputs, salaryOf(1), salaryOf(1_001)], { concurrency: 1 });
@@ -500,7 +500,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a batch pays if the count and the total in its option expect are correct', async () => {
+  test("a batch pays if expect's count and total are correct", async () => {
     const { payAll } = setupBatch();
     const inputs = ['0.1', '0.2', '1000000000000000000000'].map((amount, at) => ({
       ...salaryOf(at),
@@ -510,7 +510,7 @@ describe('inputs of createAllOnce', () => {
     expect(await payAll(inputs, { expect: expected })).toHaveLength(3);
   });
 
-  test('a batch whose totals are correct pays all rows but one without a destination', async () => {
+  test('a row without a destination does not stop a batch', async () => {
     // Eight and more payments are searched for by an index of their terms.
     const { payAll, sandbox } = setupBatch({ forgets: true });
     const { destinationAccountId: _, ...rest } = salaryOf(9);
@@ -530,26 +530,23 @@ describe('inputs of createAllOnce', () => {
     ['removes the rows', (inputs) => inputs.splice(0)],
     ['sorts the rows', (inputs) => inputs.splice(0, 4, ...createSalaries(4).toReversed())],
     ['reuses one row', (inputs) => inputs.fill(salaryOf(9))],
-  ])(
-    'a batch pays the array that it was given if the caller %s during the loop',
-    async (_, change) => {
-      const { payments, run, sandbox } = setupBatch();
-      const salaries = createSalaries(4).map((salary) => ({ ...salary }));
-      const pay = async () => {
-        for await (const { error } of payments.transfers.createAllOnce(salaries, {
-          concurrency: 1,
-        })) {
-          expect(error).toBeUndefined();
-          change(salaries);
-        }
-      };
-      await run(pay());
-      const paid = sandbox.transfers.list().map(({ description, amount }) => [description, amount]);
-      expect(paid).toEqual(createSalaries(4).map(({ description }) => [description, '12.50']));
-    },
-  );
+  ])('a batch pays its array as given if the caller %s', async (_, change) => {
+    const { payments, run, sandbox } = setupBatch();
+    const salaries = createSalaries(4).map((salary) => ({ ...salary }));
+    const pay = async () => {
+      for await (const { error } of payments.transfers.createAllOnce(salaries, {
+        concurrency: 1,
+      })) {
+        expect(error).toBeUndefined();
+        change(salaries);
+      }
+    };
+    await run(pay());
+    const paid = sandbox.transfers.list().map(({ description, amount }) => [description, amount]);
+    expect(paid).toEqual(createSalaries(4).map(({ description }) => [description, '12.50']));
+  });
 
-  test('expect compares sums by currency, so exchanged currencies and a lost column send nothing', async () => {
+  test('expect sends nothing if currencies are exchanged or a column lost', async () => {
     const expected = { count: 2, totals: { USDC: '1250.00', JPYC: '300000' } };
     const pay = async (first: object, second: object) => {
       const { payAll, operations } = setupBatch();
@@ -641,7 +638,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('the error about a wrong count in the option expect names only the first 999 of 5,000 invalid inputs', async () => {
+  test('a wrong expect.count names only 999 of 5,000 invalid inputs', async () => {
     const { payAll } = setupBatch();
     const inputs = createSalaries(5_000).map((input) => ({ ...input, amount: '1,00' }));
     const error = await failureOf(payAll(inputs, { expect: { count: 1 } }), ValidationError);
@@ -682,7 +679,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a batch without a journal rejects with the names of the available journals', async () => {
+  test('a batch without a journal rejects and names the journals', async () => {
     const { sandbox } = setupBatch();
     const { transfers } = new PaymentsClient(sandbox.clientOptions);
     const error = await failureOf(collect(transfers.createAllOnce([])), ConfigurationError);
@@ -711,7 +708,7 @@ describe('limits of createAllOnce', () => {
     expect(maxRunning).toBe(most);
   });
 
-  test('a batch is at most a few payments and a few inputs ahead of a caller that reads the results slowly', async () => {
+  test('a batch is only a few payments ahead of a slow reader', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {
@@ -734,7 +731,7 @@ describe('limits of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('createAllOnce does not start timers of 0 ms again and again while a payment could start but the caller has not read the earlier results', async () => {
+  test('a batch with an unread result does not spin on timers', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;
@@ -752,7 +749,7 @@ describe('limits of createAllOnce', () => {
     await run(Promise.resolve(results.return?.()));
   });
 
-  test('a batch pays each input of a slow async source as soon as it arrives', async () => {
+  test('a batch pays each input of a slow source on arrival', async () => {
     for (const forgets of [false, true]) {
       const { payments, run, clock } = setupBatch({ forgets });
       async function* slowly(): AsyncGenerator<OnceInput> {
@@ -819,7 +816,7 @@ describe('how createAllOnce ends', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test('an abort while payments run makes the batch yield the results so far, then throw an AbortError', async () => {
+  test('an aborted batch yields its results, then throws an AbortError', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, run, clock, paid, payAll } = setupBatch({
@@ -879,7 +876,7 @@ describe('how createAllOnce ends', () => {
     },
   );
 
-  test('break in a loop over a batch starts no new payment, lets running payments end, and closes the source of the inputs', async () => {
+  test('break starts no payment, lets running ones end, closes the source', async () => {
     const barrier = createBarrier();
     let isClosed = false;
     function* closing(): Generator<OnceInput> {
@@ -916,7 +913,7 @@ describe('how createAllOnce ends', () => {
     expect([creations, clock.pending]).toEqual([started, 0]);
   });
 
-  test('break in a loop over a batch returns at once even if the source never yields its next input', async () => {
+  test('break returns at once even if the source never yields again', async () => {
     const never = createBarrier();
     const { payments, clock } = setupBatch();
     let closes = 0;
@@ -945,7 +942,7 @@ describe('how createAllOnce ends', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('an abort ends a batch even if the source never yields its next input', async () => {
+  test('an abort ends a batch even if its source hangs', async () => {
     const { payments } = setupBatch();
     const controller = new AbortController();
     async function* stuck(): AsyncGenerator<OnceInput> {
@@ -1000,7 +997,7 @@ describe('how createAllOnce ends', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test('a batch rejects if Symbol.iterator of its inputs throws, and leaves no listener on the signal', async () => {
+  test("a batch rejects if its inputs' Symbol.iterator throws", async () => {
     const { payAll } = setupBatch();
     const { signal, live } = countListeners();
     const source = {
@@ -1034,7 +1031,7 @@ describe('how createAllOnce ends', () => {
     },
   );
 
-  test('if a 401 ends a batch, the batch still yields the result of a payment that was running at that moment', async () => {
+  test("a batch that a 401 ends yields its running payment's result", async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({
@@ -1078,7 +1075,7 @@ describe('a 403', () => {
   }
 
   test.each(['key_revoked', ''])(
-    'of the credential ends a batch, as a 401 does (code %j)',
+    'of the credential ends a batch like a 401 (code %j)',
     async (body) => {
       const { payments, run, countRefused } = setupRevoked(30, undefined, body);
       const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
@@ -1091,7 +1088,7 @@ describe('a 403', () => {
     },
   );
 
-  test('of the credential ends a batch whose store searches first, which sends no payment before', async () => {
+  test('of the credential ends a searching batch before it sends', async () => {
     const world = setupBatch({ forgets: true });
     let requests = 0;
     const fetch = () => {
@@ -1104,7 +1101,7 @@ describe('a 403', () => {
     expect(requests).toBeLessThanOrEqual(4);
   });
 
-  test('of the credential asks its function once more, and pays with the new credential', async () => {
+  test('of the credential makes the batch pay with a renewed one', async () => {
     const keys = ['sk_old', 'sk_new'];
     let asked = 0;
     const { payments, run, countRefused } = setupRevoked(30, () => keys[(asked += 1) - 1] ?? '');
@@ -1115,7 +1112,7 @@ describe('a 403', () => {
     expect(countRefused()).toBeLessThanOrEqual(5);
   });
 
-  test('of the credential ends a batch if the function returns a rejected credential again', async () => {
+  test('of the credential ends a batch if the new one fails', async () => {
     let asked = 0;
     const { payments, run, countRefused } = setupRevoked(10, () => `sk_old${(asked += 1)}`);
     const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
@@ -1124,7 +1121,7 @@ describe('a 403', () => {
     expect(countRefused()).toBeLessThanOrEqual(6);
   });
 
-  test('that came for the old credential after the renewal is tried again with the new one', async () => {
+  test('for the old credential is tried again after the renewal', async () => {
     const [slow, isChecked] = [createBarrier(), createBarrier()];
     const world = setupBatch();
     let posts = 0;
@@ -1214,13 +1211,13 @@ describe('the hook onOnce', () => {
     ]);
   });
 
-  test('the hook onOnce receives the result failed for a createOnce call with invalid arguments', async () => {
+  test('the hook onOnce receives not_paid for invalid arguments of createOnce', async () => {
     const { events, payments } = setupHook();
     await failureOf(payments.transfers.createOnce(null as never), ValidationError);
     expect(events).toMatchObject([{ reference: undefined, result: 'not_paid' }]);
   });
 
-  test('the hook onOnce is called once for each payment of a batch, before the loop receives the result', async () => {
+  test('the hook onOnce is called once per payment, before its result', async () => {
     const { events, payments, sandbox, run } = setupHook();
     sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
     const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -1257,7 +1254,7 @@ describe('the hook onOnce', () => {
     expect(paid()).toHaveLength(3);
   });
 
-  test('the hook onOnce is also called if the environment variable PAYMENTS_LOG is set', async () => {
+  test('the hook onOnce is also called if PAYMENTS_LOG is set', async () => {
     vi.stubEnv('PAYMENTS_LOG', 'warn');
     const { events, payments, payAll } = setupHook();
     await payments.transfers.createOnce(salaryOf(1));
@@ -1266,7 +1263,7 @@ describe('the hook onOnce', () => {
   });
 });
 
-test('the options journal, gracePeriod and totalTimeout of createAllOnce replace those of the client', async () => {
+test("options of createAllOnce replace the client's journal and time limits", async () => {
   const { payAll, journal, clock, sandbox } = setupBatch();
   const callJournal = memoryJournal({ now: () => clock.now() });
   const options = { journal: callJournal, gracePeriod: 1_000, totalTimeout: 2_000 };
@@ -1279,7 +1276,7 @@ test('the options journal, gracePeriod and totalTimeout of createAllOnce replace
   expect(clock.passed).toBeLessThan(totalTimeout);
 });
 
-test('createAllOnce calls the journal object of its options itself, and no copy of the object', async () => {
+test('createAllOnce calls the journal of its options, no copy', async () => {
   const { payAll } = setupBatch();
   const memory = memoryJournal();
   const journal = {
@@ -1308,7 +1305,7 @@ describe('a journal that cannot work', () => {
     ['gets its database error wrapped by an ORM', () => Promise.reject(wrapped), 'does not exist'],
     ['gets undefined', async () => (undefined as never as { rows: never }).rows, 'undefined'],
     ['refuses connections', () => Promise.reject(leaking), '://[redacted]@db'],
-  ])('ends a batch at once with the cause if the journal %s', async (_, read, cause) => {
+  ])('ends a batch at once, with the cause, if it %s', async (_, read, cause) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, run, paid } = setupBatch({ wrapJournal: () => ({ read }) });
     const batch = payments.transfers.createAllOnce(createSalaries(20));
@@ -1336,7 +1333,7 @@ describe('a journal that cannot work', () => {
   });
 });
 
-test('break in a loop over createAllOnce stops the reading of an endless list', async () => {
+test('break in a loop over createAllOnce stops reading an endless list', async () => {
   const { payments, sandbox, journal, clock } = setupBatch();
   await claimAsDead({ sandbox, journal, clock }, salaryOf(1));
   let pages = 0;

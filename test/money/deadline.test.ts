@@ -47,7 +47,7 @@ test('the timeout option covers the wait for the response headers', async () => 
   await server.closed(0);
 });
 
-test('the timeout option also covers the response body, and counts from the start of the attempt', async () => {
+test("the timeout also covers the body, from the attempt's start", async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
   const headersArrived = headersReceived();
@@ -86,7 +86,7 @@ test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)('an abort during the body of a %i has the outcome %s', async (status, outcome) => {
+] as const)('an abort in the body of a %i is %s', async (status, outcome) => {
   const server = await stalled(status);
   const headersArrived = headersReceived();
   const caller = new AbortController();
@@ -97,7 +97,7 @@ test.each([
   expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
 });
 
-test('a timeout before the TLS connection is made has the outcome not_sent', async () => {
+test('a timeout before the TLS connection is not_sent', async () => {
   // The server accepts connections without a response, so TLS never completes.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
@@ -170,7 +170,7 @@ test('nothing is sent after totalTimeout, even after a suspension', async () => 
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout still ends a call if the time of a clock option without elapsed() is set back', async () => {
+test('totalTimeout holds if a clock without elapsed() is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -192,7 +192,7 @@ test('totalTimeout still ends a call if the time of a clock option without elaps
   expect((await failed).phase).toBe('total');
 });
 
-test('a creation ends as unknown if timeout and totalTimeout end at the same moment', async () => {
+test('a creation is unknown if timeout and totalTimeout end together', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -204,7 +204,7 @@ test('a creation ends as unknown if timeout and totalTimeout end at the same mom
   expect(await failed).toMatchObject({ phase: 'total', outcome: 'unknown' });
 });
 
-test('a successful call leaves no timer on the clock and no listener on the signal', async () => {
+test('a successful call leaves no timer and no listener', async () => {
   const clock = new VirtualClock();
   const { signal } = new AbortController();
   const { payments } = clientOf(() => respond(200, transfer), { clock });
@@ -213,7 +213,7 @@ test('a successful call leaves no timer on the clock and no listener on the sign
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a very long timeout is shortened to the longest timer of the runtime, so that the timer does not fire at once', async () => {
+test('a very long timeout does not fire at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
@@ -240,7 +240,7 @@ test('a very long timeout is shortened to the longest timer of the runtime, so t
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('a call (%s) is not sent if its signal is already aborted', async (kind) => {
+test.each(kinds)('a call (%s) with an aborted signal is not sent', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -306,7 +306,7 @@ test.each([
   expect(arrived.length).toBeGreaterThan(0);
 });
 
-test('a response body that ignores the signal of the request is cancelled at a timeout or an abort', async () => {
+test('a timeout or abort cancels a body that ignores the signal', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -353,7 +353,7 @@ test.each([
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('a signal of AbortSignal.timeout() aborts the call as the signal of an AbortController does', async () => {
+test('AbortSignal.timeout() aborts a call like an AbortController', async () => {
   const server = await rawServer(() => undefined);
   const signal = AbortSignal.timeout(5);
   const error = await failureOf(clientAt(server).transfers.get('txfr_1', { signal }), AbortError);
@@ -475,7 +475,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
   expect(unhandled).toEqual([]);
 });
 
-test('a failed call and withResponse() of the same call reject with the same error', async () => {
+test('a failed call and its withResponse() reject with one error', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -485,7 +485,7 @@ test('a failed call and withResponse() of the same call reject with the same err
   expect(both[0]).toBe(both[1]);
 });
 
-test('race() and sleep() of a Deadline reject at once if the signal is already aborted', async () => {
+test('race() and sleep() of a Deadline reject with an aborted signal', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -507,7 +507,7 @@ test('a response that came during a suspension is read first', async () => {
   expect(await call).toEqual(transferCreated);
 });
 
-test('a creation without a response ends as unknown soon after the suspended process resumes', async () => {
+test('an unanswered creation is unknown soon after the process resumes', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,

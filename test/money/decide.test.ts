@@ -51,7 +51,7 @@ function setup() {
   return { clock, createPlatform, sandbox, journal, options, pay, decide, refuse, leaveInDoubt };
 }
 
-test('a payment that was refused and then paid by hand is recorded without an entry, and not paid again', async () => {
+test('a refused payment that was then paid by hand is recorded', async () => {
   const { sandbox, journal, pay, decide, refuse } = setup();
   await refuse();
   expect(await journal.read(input.description)).toBeUndefined();
@@ -67,7 +67,7 @@ test('a payment that was refused and then paid by hand is recorded without an en
 });
 
 test.each(['paid by hand', 'fee-0071', 'FEE-0017'])(
-  'a transfer with the description %s is recorded without an entry only with force',
+  'a transfer called %s needs force without a journal entry',
   async (description) => {
     const { sandbox, journal, pay, decide } = setup();
     const { id } = sandbox.transfers.create({ ...input, description });
@@ -78,7 +78,7 @@ test.each(['paid by hand', 'fee-0071', 'FEE-0017'])(
   },
 );
 
-test('a transfer by hand waits for a request that may still take effect, and a search shows the late one', async () => {
+test("a transfer by hand is recorded only after the claim's time", async () => {
   const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
   await leaveInDoubt();
   await clock.advance(180_000);
@@ -98,7 +98,7 @@ test('a transfer by hand waits for a request that may still take effect, and a s
   expect(await pay()).toMatchObject({ id: late.id, result: 'found' });
 });
 
-test('a transfer by hand ends a doubt after the wait, if the list shows no other', async () => {
+test('a transfer by hand ends a doubt after the wait', async () => {
   const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
   await leaveInDoubt();
   const { id } = sandbox.transfers.create({ ...input, description: 'paid by hand' });
@@ -107,7 +107,7 @@ test('a transfer by hand ends a doubt after the wait, if the list shows no other
   expect(await pay()).toMatchObject({ id, result: 'recorded' });
 });
 
-test('force leads back from paid, but never over a listed transfer with the reference', async () => {
+test('force does not overrule a listed transfer with the reference', async () => {
   const { sandbox, journal, pay, decide } = setup();
   const { id } = await pay();
   await conflictOf(decide(input.description, 'not_paid'));
@@ -118,7 +118,7 @@ test('force leads back from paid, but never over a listed transfer with the refe
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('force over paid waits until the list would show the recorded transfer', async () => {
+test('force over paid waits until the list would show the transfer', async () => {
   const { clock, sandbox, options } = setup();
   // The list shows a transfer 15 minutes after its creation.
   const fetch = async (request: Request) => {
@@ -140,7 +140,7 @@ test('force over paid waits until the list would show the recorded transfer', as
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('force over paid does not wait for a claim that a clock ahead by days has dated', async () => {
+test('force over paid ignores a claim from a clock days ahead', async () => {
   const { clock, sandbox, options } = setup();
   let lead = 30 * 86_400_000;
   const journal = memoryJournal({ now: () => clock.now() + lead });
@@ -157,7 +157,7 @@ test('force over paid does not wait for a claim that a clock ahead by days has d
 });
 
 test.each(['not_paid', 'paid'] as const)(
-  'a forced decision of %s belongs to the platform of the operator, who moved to another URL',
+  "a forced decision of %s belongs to the operator's new URL",
   async (verdict) => {
     const { clock, sandbox, journal, options, leaveInDoubt } = setup();
     await leaveInDoubt();
@@ -175,7 +175,7 @@ test.each(['not_paid', 'paid'] as const)(
   },
 );
 
-test('a second not_paid keeps the transfers that the first one has dismissed', async () => {
+test('a second not_paid keeps the transfers that the first dismissed', async () => {
   const { clock, sandbox, journal, pay, decide, leaveInDoubt } = setup();
   const createLike = () => sandbox.transfers.create({ ...input, description: 'fee-0017 (copy)' });
   const ids: string[] = [];
@@ -190,7 +190,7 @@ test('a second not_paid keeps the transfers that the first one has dismissed', a
   expect(await pay()).toMatchObject({ result: 'created' });
 });
 
-test('force replaces a wrong transfer by the right one, and by not_paid, and the history keeps all', async () => {
+test('the history keeps all when force replaces a wrong transfer', async () => {
   const { sandbox, journal, pay, decide } = setup();
   const wrong = sandbox.transfers.create({ ...input, description: 'rent' });
   await decide(input.description, wrong.id, { force: true, by: 'bob' });
@@ -209,7 +209,7 @@ test('force replaces a wrong transfer by the right one, and by not_paid, and the
   await decide(input.description, id);
 });
 
-test('a recorded transfer that the platform has lost is paid again only after force, and no sooner', async () => {
+test('a lost recorded transfer is paid again only after force', async () => {
   const { sandbox, clock, pay, decide } = setup();
   const empty = sandbox.exportState();
   await pay();
@@ -222,7 +222,7 @@ test('a recorded transfer that the platform has lost is paid again only after fo
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a payment whose lost transfer had an id that is given again is found, and not paid twice', async () => {
+test("a payment whose lost transfer's id comes again is found", async () => {
   const { clock, createPlatform, options, pay } = setup();
   const { id } = await pay();
   // The platform was restored from nothing, and its ids begin again.
@@ -239,7 +239,7 @@ test('a payment whose lost transfer had an id that is given again is found, and 
 });
 
 test.each(['PO{5}', 'Project Infinity', '5%(VAT)'])(
-  'a doubt of an earlier version about %s can be listed, decided and reconciled',
+  'a doubt about %s of an earlier version can be decided',
   async (description) => {
     const { clock, journal, options, leaveInDoubt, decide } = setup();
     await leaveInDoubt();

@@ -65,12 +65,12 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
-])('findSituation of a claim with %o left, searching first %s, returns %s', (left, ...row) => {
+])('findSituation with %o left (searching first: %s) returns %s', (left, ...row) => {
   const [searchesFirst, situation] = row;
   expect(findSituation({ left, searchesFirst })).toBe(situation);
 });
 
-test('a payment that shares its transfer is never taken over, however old its claim is', () => {
+test('a payment that shares its transfer is never taken over', () => {
   const left = { toRun: -50, toTakeEffect: 0 };
   expect(findSituation({ left, isShared: true, searchesFirst: false })).toBe('shared');
 });

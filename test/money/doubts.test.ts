@@ -151,7 +151,7 @@ describe('create with the reference of a payment of createOnce', () => {
     expect(references()).toHaveLength(1);
   });
 
-  test('is not sent by another client or another copy of the package', async () => {
+  test('is not sent by another client or copy of the package', async () => {
     const { options, leaveInDoubt, references } = setup();
     await leaveInDoubt('invoice 4711');
     const other = new PaymentsClient({ ...options, journal: memoryJournal() });
@@ -297,7 +297,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toEqual([]);
   });
 
-  test('causes a line if only the letter case of the currency differs', async () => {
+  test("causes a line if only the currency's letter case differs", async () => {
     const { transfers, leaveInDoubt, lines } = setup();
     await leaveInDoubt('invoice 4711 in USDC');
     // The sandbox rejects the currency, after the payment was sent.
@@ -317,7 +317,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  test('causes no line if the payment is vetoed, and a line if it is sent later', async () => {
+  test('causes no line if the payment is vetoed', async () => {
     const { payments, transfers, leaveInDoubt, lines } = setup();
     // A line is printed once in a process, which other test files share, so the reference is rare.
     await leaveInDoubt('invoice 4711 beside a veto');
@@ -370,7 +370,7 @@ describe('a payment with the terms of a payment in doubt', () => {
   });
 });
 
-test('create is not sent while a call makes the payment, although an operator has decided about it', async () => {
+test('create is not sent while createOnce pays, whatever an operator decided', async () => {
   const sandbox = seedDemo(new Sandbox());
   const fault = { kind: 'hang', when: 'after_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -400,7 +400,7 @@ test('createAllOnce makes 500 payments although 100 of them have equal terms', a
   expect(openRegistry().payments.size).toBe(0);
 });
 
-test('a call that ends late leaves the record of a later call alone', async () => {
+test("a call that ends late leaves a later call's record alone", async () => {
   const platform = 'https://late.invalid/v0';
   const terms = { platform, input: inputOf('invoice 4711') };
   const unknown = new PaymentsError('', { outcome: 'unknown' });

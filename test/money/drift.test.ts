@@ -91,7 +91,7 @@ test.each(identifying)('createOnce never pays again if the list has an odd %s', 
 });
 
 test.each(['status', 'type', 'direction', 'createdAt'])(
-  'createOnce finds a payment that the list shows with a missing or malformed %s',
+  'createOnce finds a payment listed with an odd %s',
   async (field) => {
     for (const value of oddValues) {
       const { payments, die, made } = setup((record) => ({ ...record, [field]: value }));
@@ -105,7 +105,7 @@ test.each(['status', 'type', 'direction', 'createdAt'])(
 );
 
 test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
-  'createOnce pays even if the list shows older transfers with a missing or malformed %s',
+  'createOnce pays despite older listed transfers with an odd %s',
   async (field) => {
     for (const value of oddValues) {
       const { clock, sandbox, payments, die, made } = setup((record) =>
@@ -138,7 +138,7 @@ test.each([...identifying, 'createdAt'])('an odd %s makes reconcile ambiguous', 
   }
 });
 
-test('reconcile with validation: strict rejects with the outcome unknown if a field of a listed transfer is null', async () => {
+test('strict validation makes reconcile unknown after a listed null field', async () => {
   const { payments } = clientOf(() => Response.json(page([{ ...transfer, direction: null }])), {
     validation: 'strict',
   });
@@ -146,7 +146,7 @@ test('reconcile with validation: strict rejects with the outcome unknown if a fi
   expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
 });
 
-test('waitFor goes on while the status or the id of a response is missing or malformed', async () => {
+test('waitFor goes on over an odd status or id', async () => {
   const clock = new VirtualClock();
   const bodies = [
     { ...transfer, status: undefined },
@@ -164,7 +164,7 @@ test('waitFor goes on while the status or the id of a response is missing or mal
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor ends with the outcome unknown if every response lacks a valid status or a valid id', async () => {
+test('waitFor is unknown if every status or id is invalid', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],
@@ -179,7 +179,7 @@ test('waitFor ends with the outcome unknown if every response lacks a valid stat
   }
 });
 
-test('createOnce never pays a recorded payment again, whatever field of its transfer is missing or malformed', async () => {
+test('createOnce pays a recorded payment once, whatever field is odd', async () => {
   let change = (record: Record<string, unknown>): object => record;
   const { payments, made } = setup((record) => change(record));
   const { id } = await payments.transfers.createOnce(input);
@@ -196,14 +196,14 @@ test('createOnce never pays a recorded payment again, whatever field of its tran
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce records an accepted payment whose response has nothing but a valid id', async () => {
+test('createOnce records an accepted payment by nothing but its id', async () => {
   const { payments, journal, made } = setup(({ id }) => ({ id, status: 7, createdAt: null }));
   const { id } = await payments.transfers.createOnce(input);
   expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce makes no payment twice and leaves none stuck if fields of responses are removed, set to null or added at random', async () => {
+test('createOnce pays once under random drift, and leaves nothing stuck', async () => {
   const { violations, payments, ambiguous } = await runDrift(16, 41);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(50);

@@ -48,7 +48,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   expect(made()).toBe(1);
 });
 
-test('several createOnce calls send nothing if the client checks its first claim in the journal and reads no entry', async () => {
+test('createOnce sends nothing if its first claim reads as undefined', async () => {
   const { pay, made } = setup(() => ({ read: () => Promise.resolve(undefined) }));
   const calls = ['one', 'two', 'three'].map((reference) =>
     failureOf(pay(reference), PaymentInDoubtError),
@@ -57,7 +57,7 @@ test('several createOnce calls send nothing if the client checks its first claim
   expect(made()).toBe(0);
 });
 
-test('a createOnce call that waits until another call has checked the journal still pays if the other call is aborted', async () => {
+test('an aborted check of the journal does not stop another createOnce', async () => {
   const reading = Promise.withResolvers<undefined>();
   let claims = 0;
   const { pay, made } = setup((journal) => ({
@@ -79,7 +79,7 @@ test('a createOnce call that waits until another call has checked the journal st
   expect(made()).toBe(1);
 });
 
-test('createOnce sends nothing if its claim has already expired when the journal finishes writing the claim', async () => {
+test('createOnce sends nothing if its claim was written too late', async () => {
   let isSuspended = false;
   const { pay, made } = setup((journal, clock) => ({
     swap: async (...change) => {

@@ -29,14 +29,14 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   return { clock, sandbox, journal, payments, endless, run, pay, doubt };
 }
 
-test('a createOnce call with gracePeriod: Infinity writes a claim that never expires, so the journal entry and the listUndecided result have expiresAt: null', async () => {
+test('gracePeriod: Infinity writes a claim with expiresAt: null', async () => {
   const { journal, payments, run } = await setup();
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
   const open = await run(collect(payments.transfers.listUndecided()));
   expect(open[0]).toMatchObject({ state: 'sending', expiresAt: null });
 });
 
-test('createOnce with gracePeriod: Infinity never sends a payment in doubt again, but finds the payment in the list', async () => {
+test('gracePeriod: Infinity never resends, but finds a listed payment', async () => {
   const { clock, sandbox, pay, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const error = await doubt();
@@ -51,14 +51,14 @@ test('createOnce with gracePeriod: Infinity never sends a payment in doubt again
   expect((await pay()).result).toBe('found');
 });
 
-test('if an earlier call wrote a claim that never expires, createOnce rejects as in_progress until totalTimeout has passed since the claim, and then as in_doubt', async () => {
+test('an endless claim is in_progress for totalTimeout, then in_doubt', async () => {
   const { clock, doubt, endless } = await setup();
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(2 * minute);
   expect((await doubt(endless)).reason).toBe('in_doubt');
 });
 
-test('createOnce with gracePeriod: Infinity does not send a payment again even if the claim of another caller has expired', async () => {
+test("gracePeriod: Infinity does not resend after another's expired claim", async () => {
   const { clock, endless, doubt, pay } = await setup({ gracePeriod: minute });
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(60 * minute);
@@ -66,14 +66,14 @@ test('createOnce with gracePeriod: Infinity does not send a payment again even i
   expect((await pay()).result).toBe('created');
 });
 
-test('a claim that never expires is taken over by no caller, whatever its own gracePeriod is', async () => {
+test("no caller's gracePeriod takes over a claim that never expires", async () => {
   const { clock, payments, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const hasty = payments.withOptions({ gracePeriod: minute });
   expect((await doubt(hasty)).reason).toBe('in_doubt');
 });
 
-test('createOnce with gracePeriod: Infinity does not take over an expired claim of 0.4.0, which has no deadline', async () => {
+test('gracePeriod: Infinity does not take over an expired 0.4.0 claim', async () => {
   const { clock, endless, doubt, pay, journal } = await setup({ gracePeriod: minute });
   const claim = await journal.read(input.description);
   if (claim?.state !== 'sending') throw new Error('The payment is not in doubt.');
@@ -84,7 +84,7 @@ test('createOnce with gracePeriod: Infinity does not take over an expired claim 
   expect((await pay()).result).toBe('created');
 });
 
-test('decide accepts not_paid for a claim that never expires after totalTimeout and the default gracePeriod', async () => {
+test('an endless claim can be decided not_paid after the default times', async () => {
   const { clock, payments, run, pay } = await setup();
   const decide = () => run(payments.transfers.decide('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + defaultGracePeriod - minute);
@@ -96,7 +96,7 @@ test('decide accepts not_paid for a claim that never expires after totalTimeout 
   expect((await pay()).result).toBe('created');
 });
 
-test('decide with gracePeriod: Infinity waits for the default gracePeriod after a claim that expires sooner', async () => {
+test('decide with gracePeriod: Infinity waits for the default gracePeriod', async () => {
   const { clock, endless, run } = await setup({ gracePeriod: minute });
   const decide = () => run(endless.transfers.decide('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + 5 * minute);

@@ -58,7 +58,7 @@ function setup(options: ClientOptions = {}) {
   return { clock, sandbox, payments, run, pay, fail, failList, history, memory, calls };
 }
 
-test('the history of a journal entry has the times of the claim and the payment, the host and the transfer id', async () => {
+test('the history of an entry has times, host and transfer id', async () => {
   const { pay, memory, clock } = setup();
   const startedAt = clock.now();
   await pay();
@@ -75,14 +75,14 @@ test('the history of a journal entry has the times of the claim and the payment,
   expect(sending?.at).toBe(startedAt);
 });
 
-test('the history of a journal entry needs no additional call of the journal', async () => {
+test('the history of an entry needs no further journal call', async () => {
   const { pay, calls } = setup();
   await pay();
   // createOnce reads the first claim of a journal again, to check the journal.
   expect(calls).toEqual(['read', 'now', 'swap', 'read', 'swap']);
 });
 
-test('the history of a journal entry keeps the decision not_paid of an operator, even if the payment is made later', async () => {
+test("the history keeps an operator's not_paid even after a payment", async () => {
   const { clock, payments, run, pay, fail, history } = setup();
   fail();
   await pay();
@@ -92,7 +92,7 @@ test('the history of a journal entry keeps the decision not_paid of an operator,
   expect(await history()).toEqual(['sending', 'not_paid ada', 'sending', 'paid']);
 });
 
-test('the history of a journal entry has each new claim, and the earlier claim that a rejection restores', async () => {
+test('the history has each claim, also one that a rejection restores', async () => {
   const { clock, sandbox, pay, fail, history } = setup();
   fail();
   await pay();
@@ -108,7 +108,7 @@ test('the history of a journal entry has each new claim, and the earlier claim t
   expect(await history()).toEqual(['sending', 'sending', 'sending', 'sending', 'paid']);
 });
 
-test('the history of a journal entry shows that the payment was ambiguous, and which operator named the transfer', async () => {
+test("the history shows an ambiguous payment and the operator's decision", async () => {
   const { sandbox, payments, run, pay, fail, history, clock } = setup();
   fail();
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
@@ -119,7 +119,7 @@ test('the history of a journal entry shows that the payment was ambiguous, and w
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 
-test('the history of a journal entry keeps the first state and the latest 31 states', async () => {
+test('the history keeps the first state and the latest 31', async () => {
   const { clock, pay, fail, failList, memory } = setup({ totalTimeout: 1_000, gracePeriod: 1_000 });
   const firstAt = Math.floor(clock.now());
   for (let tries = 1; tries <= 40; tries += 1) {
@@ -136,7 +136,7 @@ test('the history of a journal entry keeps the first state and the latest 31 sta
   expect(times.at(-1)).toBeGreaterThan(clock.now() - 120_000);
 });
 
-test('listUndecided shows the history of a payment with times in ISO 8601', async () => {
+test('listUndecided shows the history with times in ISO 8601', async () => {
   const { payments, pay, fail, run, memory } = setup();
   fail();
   await pay();
@@ -148,7 +148,7 @@ test('listUndecided shows the history of a payment with times in ISO 8601', asyn
   expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
 
-test('createOnce makes a payment even if the history in its journal entry is not an array', async () => {
+test("createOnce pays even if an entry's history is no array", async () => {
   const { clock, payments, pay, fail, run, memory, history } = setup();
   fail();
   await pay();

@@ -41,7 +41,7 @@ const shrinking = (length: number, step: number) => {
   };
 };
 
-test('old transfers that leave the list stop neither a first claim nor a takeover', async () => {
+test('old transfers that leave the list stop no payment', async () => {
   const list = shrinking(900, 5);
   const store = setup({ journalOptions: first, list });
   await store.payOthers(1_000, minute);
@@ -57,7 +57,7 @@ test('old transfers that leave the list stop neither a first claim nor a takeove
 });
 
 test.each([0, 60_000, 130_000, 180_000, 600_000, -600_000])(
-  'the payments of others do not stop a takeover on a machine that is %i ms ahead of the platform',
+  'payments of others stop no takeover on a machine %i ms ahead',
   async (ahead) => {
     const facts = { platform: { transfersNewestFirst: true } };
     const { clock, counts, leaveInDoubt, pay, payOthers, shiftMachine } = setup(
@@ -80,7 +80,7 @@ test.each([0, 60_000, 130_000, 180_000, 600_000, -600_000])(
   },
 );
 
-test('a day of a new store on an account with 10,000 transfers costs two scans for each payment', async () => {
+test("a new store's first day costs two scans for each payment", async () => {
   const { clock, counts, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'first_day' },
   });
@@ -98,7 +98,7 @@ test('a day of a new store on an account with 10,000 transfers costs two scans f
   expect(await countOf(() => payments.transfers.createOnce(last))).toBe(0);
 });
 
-test('a batch on a store that is older than a day reads the list once for a payment in doubt', async () => {
+test('a batch on a day-old store scans once for a doubt', async () => {
   const { clock, counts, leaveInDoubt, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'first_day' },
   });

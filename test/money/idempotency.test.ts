@@ -31,7 +31,7 @@ test('no idempotency key is sent without the option idempotencyHeader', async ()
   expect(error).not.toHaveProperty('idempotencyKey');
 });
 
-test('with idempotencyHeader, every POST has a unique idempotency key, and no other request has a key', async () => {
+test('with idempotencyHeader every POST, and nothing else, has a unique key', async () => {
   const { payments, requests } = clientOf(
     (request, _, count) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
@@ -72,7 +72,7 @@ test('a creation with an idempotency key is resent with that key', async () => {
   expect(others).toEqual([first, first]);
 });
 
-test('a creation is sent again with the same idempotency key after the token is renewed', async () => {
+test("a renewed token does not change a creation's idempotency key", async () => {
   const responses = [401, 503, 201];
   const { payments, requests } = clientOf(
     (_, __, count) =>
@@ -85,7 +85,7 @@ test('a creation is sent again with the same idempotency key after the token is 
   expect(new Set(keys).size).toBe(1);
 });
 
-test('the error of a failed creation has the idempotency key, so that the caller can send the key again', async () => {
+test('the error of a creation has its idempotency key to resend', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
     platform,
     clock: new VirtualClock(),
@@ -105,7 +105,7 @@ test('the error of a failed creation has the idempotency key, so that the caller
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('the error of a failed creation has the idempotency key even if the token for the next attempt cannot be fetched', async () => {
+test('the error has the idempotency key even after a failed renewal', async () => {
   const clock = new VirtualClock();
   let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
@@ -128,7 +128,7 @@ test('the error of a failed creation has the idempotency key even if the token f
 });
 
 test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
-  'an idempotency key that the caller puts into the header %s is sent unchanged',
+  "the caller's idempotency key in the header %s is sent unchanged",
   async (name) => {
     const seen: RequestEvent[] = [];
     const { payments, requests } = clientOf(
@@ -145,7 +145,7 @@ test.each(['idempotency-key', 'IDEMPOTENCY-KEY'])(
   },
 );
 
-test('an idempotency key in the headers option of the client is rejected because two transfers would share the key', () => {
+test("an idempotency key in the client's headers option is rejected", () => {
   const headers = { 'X-Service': 'payroll', [idempotencyHeader.toUpperCase()]: 'constant' };
   const { payments } = clientOf(() => respond(201, transferCreated), { platform });
   for (const make of [
@@ -157,7 +157,7 @@ test('an idempotency key in the headers option of the client is rejected because
   }
 });
 
-test('an idempotency key that the caller puts into a header causes no retry without the option idempotencyHeader', async () => {
+test("a caller's idempotency key causes no retry without idempotencyHeader", async () => {
   const { payments, requests } = clientOf(() => respond(503, errorBody));
   const headers = { [idempotencyHeader]: 'order 7' };
   await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);

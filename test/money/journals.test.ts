@@ -105,7 +105,7 @@ describe('sqliteJournal with create: false', () => {
   });
 });
 
-describe('sqliteJournal with a file in which some entries cannot be read', () => {
+describe('sqliteJournal with unreadable entries', () => {
   const createFile = async (name: string) => {
     const path = join(folder, name);
     const journal = close(sqliteJournal(path));
@@ -145,7 +145,7 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
     }
   });
 
-  test('uses an index of the table to list the payments whose outcome is not known', async () => {
+  test('uses an index to list the undecided payments', async () => {
     const { path, database } = await createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -157,7 +157,7 @@ describe('sqliteJournal with a file in which some entries cannot be read', () =>
   });
 });
 
-test('sqliteJournal writes in a column that a paid entry is no longer open', async () => {
+test('sqliteJournal writes in a column whether an entry is open', async () => {
   const journal = open('column.db');
   const input = newInput();
   const claim = createClaim(input);
@@ -249,7 +249,7 @@ test('a journal that close() has closed says so, and claims nothing', async () =
   expect(sandbox.transfers.list()).toEqual([]);
 });
 
-test('memoryJournal warns once if the base URL may be a platform that moves money', async () => {
+test('memoryJournal warns once if the platform may move money', async () => {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   for (const name of ['NODE_ENV', 'VITEST']) vi.stubEnv(name, undefined);
   // Another test may have caused the warning, so this test imports a fresh copy of the SDK.
@@ -271,7 +271,7 @@ test('memoryJournal warns once if the base URL may be a platform that moves mone
   expect(write.mock.calls[0]?.[0]).toContain('a journal in memory ends with this process');
 });
 
-test('open() of memoryJournal lists a payment once even if the payment is claimed again during the loop', async () => {
+test('open() of memoryJournal lists a payment once despite a new claim', async () => {
   const journal = memoryJournal();
   const inputs = [newInput(), newInput()];
   for (const each of inputs) await journal.swap(each.description, undefined, createClaim(each));
@@ -285,7 +285,7 @@ test('open() of memoryJournal lists a payment once even if the payment is claime
 });
 
 test.each(['host', 'dismissed'])(
-  'swap() of memoryJournal compares all fields, also if only one side has %s',
+  'swap() of memoryJournal compares a field that one side lacks: %s',
   async (field) => {
     const journal = memoryJournal();
     const mine = newInput();
@@ -372,7 +372,7 @@ const rewrite = (stored: string): string => {
   return JSON.stringify(JSON.parse(stored, reorder), null, 1);
 };
 
-test('createOnce pays with a journal of a user that returns fields in another order', async () => {
+test('createOnce pays with a journal that reorders fields', async () => {
   const inner = memoryJournal();
   const journal: Journal = {
     now: inner.now,
@@ -390,7 +390,7 @@ test('createOnce pays with a journal of a user that returns fields in another or
   expect(await transfers.createOnce(newInput())).toMatchObject({ result: 'created' });
 });
 
-test('sqliteJournal accepts entries that another program rewrote with other spaces and order of keys', async () => {
+test('sqliteJournal accepts entries rewritten with other spaces and key order', async () => {
   const path = join(folder, 'rewritten.db');
   const journal = close(sqliteJournal(path));
   const platform = createPlatform();
@@ -453,7 +453,7 @@ describe('sqliteJournal', () => {
         close(sqliteJournal(path));
       },
     ],
-  ])('rejects every claim if the file that the journal has open %s', async (_, change) => {
+  ])('rejects every claim if its open file %s', async (_, change) => {
     const files = setupFile();
     const { clientOf, made } = files;
     const payments = clientOf();
@@ -516,7 +516,7 @@ describe('sqliteJournal', () => {
     expect(() => journal.check?.()).toThrow('was removed or replaced');
   });
 
-  test('accepts claims after a checkpoint, VACUUM, a backup and other processes that close it', async () => {
+  test('accepts claims after a checkpoint, VACUUM or backup', async () => {
     const { path } = setupFile();
     const journal = close(sqliteJournal(path));
     const claim = async () => {
@@ -540,7 +540,7 @@ describe('sqliteJournal', () => {
     await claim();
   });
 
-  test('pays 100 references once if the file was read and backed up in the middle', async () => {
+  test('pays 100 references once if the file was backed up meanwhile', async () => {
     const { path } = setupFile();
     const platform = createPlatform();
     const inputs = Array.from({ length: 100 }, () => ({ ...newInput(), amount: '0.01' }));
@@ -595,7 +595,7 @@ describe('sqliteJournal', () => {
     [String.raw`C:\data\payments.db`, String.raw`C:\data\payments.db`, true],
     [String.raw`\\nas\share\payments.db`, String.raw`\\nas\share\payments.db`, true],
     ['C:payments.db', 'payments.db', false],
-  ])('on Windows the new file %s is said to be at %s', (path, shown, isAbsolute) => {
+  ])('on Windows the new file %s is shown as %s', (path, shown, isAbsolute) => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -633,7 +633,7 @@ describe('sqliteJournal', () => {
     if (name === 'statSync') sqliteJournal(':memory:').close();
   });
 
-  test.each([true, false])('asks for a migration of a file of 0.4 with create: %o', (create) => {
+  test.each([true, false])('asks for a migration of a 0.4 file with create: %o', (create) => {
     const { path } = setupFile();
     const database = close(new DatabaseSync(path));
     database.exec(
@@ -647,7 +647,7 @@ describe('sqliteJournal', () => {
     );
   });
 
-  test('keeps the time of its first claim when that claim is withdrawn', async () => {
+  test('keeps the time of a first claim that is withdrawn', async () => {
     const { path } = setupFile();
     const journal = close(sqliteJournal(path));
     expect(await journal.firstClaimAt()).toBeUndefined();
@@ -663,7 +663,7 @@ describe('sqliteJournal', () => {
     expect(await journal.firstClaimAt()).toBe(0);
   });
 
-  test('says once that it creates a file, and asks for an absolute path', () => {
+  test('says once that it creates a file, and suggests absolute paths', () => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -677,7 +677,7 @@ describe('sqliteJournal', () => {
     ]);
   });
 
-  test('with a relative path still accepts claims after the working directory of the process has changed', async () => {
+  test('with a relative path survives a change of working directory', async () => {
     const { place } = setupFile();
     const journal = close(sqliteJournal(relative(process.cwd(), join(place, 'relative.db'))));
     vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
@@ -686,7 +686,7 @@ describe('sqliteJournal', () => {
   });
 });
 
-test('sqliteJournal throws an error that names the required version of Node.js if the runtime has no SQLite', () => {
+test('sqliteJournal names the required Node.js if SQLite is missing', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   expect(() => sqliteJournal(join(folder, 'other.db'))).toThrow(/Node\.js from 22\.13/);
 });
@@ -725,7 +725,7 @@ test.each([0, -1, 1.5, Number.NaN, 2 ** 60])('redisJournal rejects the keepPaidF
   );
 });
 
-test('redisJournal and postgresJournal throw at once if their argument is a database client instead of a function', () => {
+test('redisJournal and postgresJournal throw for a client instead of a function', () => {
   // @ts-expect-error: not a function
   expect(() => redisJournal(new Map())).toThrow(
     'redisJournal: command is no function; expected one that sends one command, such as (name, ...args) => redis.call(name, ...args) of ioredis, (...args) => client.sendCommand(args) of node-redis.',
@@ -736,7 +736,7 @@ test('redisJournal and postgresJournal throw at once if their argument is a data
   );
 });
 
-test('redisJournal with keepPaidFor lets Redis forget a paid entry, and never a claim', async () => {
+test('redisJournal with keepPaidFor expires a paid entry, never a claim', async () => {
   const command = vi.fn<RedisCommand>(async () => 1);
   const journal = redisJournal(command, { keepPaidFor: 86_400_000 });
   const input = newInput();
@@ -746,7 +746,7 @@ test('redisJournal with keepPaidFor lets Redis forget a paid entry, and never a 
   expect(times).toEqual([false, true]);
 });
 
-test('redisJournal marks its index as complete only after all entries were read', async () => {
+test('redisJournal marks its index complete only after reading all entries', async () => {
   const calls: string[] = [];
   const journal = redisJournal(async (name, ...args) => {
     calls.push([name, ...args].join(' '));
@@ -758,7 +758,7 @@ test('redisJournal marks its index as complete only after all entries were read'
   expect(calls.filter((call) => call.startsWith('ZADD'))).toEqual([]);
 });
 
-test('redisJournal asks the Redis node that has the key of the payment for the time', async () => {
+test("redisJournal asks the payment's own Redis node for the time", async () => {
   const command = vi.fn<RedisCommand>(async () => ['1700000000', '123456']);
   expect(await redisJournal(command).now('inv-1')).toBe(1_700_000_000_123);
   const time = "return redis.call('TIME')";
@@ -835,7 +835,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect([made(), server.entries.size]).toEqual([already, entries]);
   });
 
-  test('restores the expired claim of another process that the call has replaced', async () => {
+  test("restores another process's expired claim that the call replaced", async () => {
     const server = createServer();
     const { transfers, journal, made } = createPayments(server.query);
     const input = newInput();
@@ -847,7 +847,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect(made()).toBe(0);
   });
 
-  test('warns once if the journal detects the transaction only while recording payments that were made', async () => {
+  test('warns once if the transaction shows only after a payment', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
@@ -869,7 +869,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
   });
 });
 
-test('postgresJournal runs more statements for its first claim, and none for later claims', async () => {
+test('postgresJournal runs more statements for its first claim only', async () => {
   const server = createServer();
   const { transfers } = createPayments(server.query, 'never');
   const counts = [];
@@ -883,7 +883,7 @@ test('postgresJournal runs more statements for its first claim, and none for lat
   expect(counts).toEqual([9, 4, 4]);
 });
 
-test('firstClaimAt() of postgresJournal is the time of its first row, 0 in an older table', async () => {
+test("firstClaimAt() of postgresJournal is its first row's time, or 0", async () => {
   const { query } = createServer();
   const journal = postgresJournal(query);
   expect(await journal.firstClaimAt()).toBeUndefined();
@@ -1011,7 +1011,7 @@ describe('a journal that throws an error with retryable: false', () => {
     retryable: false,
   });
 
-  test('is not called again by createAllOnce, whose result has the message of the error', async () => {
+  test('is not called again by createAllOnce, which shows its message', async () => {
     const { clientOptions } = createPlatform();
     const journal: Journal = { ...memoryJournal(), swap: () => Promise.reject(failure) };
     const { transfers } = new PaymentsClient({ ...clientOptions, journal });
@@ -1021,7 +1021,7 @@ describe('a journal that throws an error with retryable: false', () => {
     }
   });
 
-  test('causes a warning if the journal cannot record a payment that was made', async () => {
+  test('causes a warning if a made payment cannot be recorded', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { clientOptions } = createPlatform();
     const memory = memoryJournal();
@@ -1058,7 +1058,7 @@ test.each([
   });
 });
 
-describe('if PostgreSQL rolls back a statement because of another one beside it', () => {
+describe('if a concurrent statement makes PostgreSQL roll back', () => {
   const wrappers: readonly ((error: Error) => Error)[] = [
     (error) => error,
     (cause) => new Error('Failed query', { cause }),
@@ -1076,7 +1076,7 @@ describe('if PostgreSQL rolls back a statement because of another one beside it'
     return { journal, count: () => calls };
   };
 
-  test.each(['40001', '40P01'])('postgresJournal repeats it: %s', async (code) => {
+  test.each(['40001', '40P01'])('postgresJournal repeats the statement: %s', async (code) => {
     for (const wrap of wrappers) {
       const { journal, count } = failing(2, wrap, code);
       expect(await journal.read('r-1')).toBeUndefined();
@@ -1084,7 +1084,7 @@ describe('if PostgreSQL rolls back a statement because of another one beside it'
     }
   });
 
-  test('postgresJournal rejects if that never ends, and repeats no other error', async () => {
+  test('postgresJournal rejects in the end, and repeats no other error', async () => {
     const lasting = failing(100, (error) => error, '40001');
     await expect(lasting.journal.read('r-1')).rejects.toThrow('rolled back');
     expect(lasting.count()).toBe(9);

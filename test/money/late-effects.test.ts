@@ -63,17 +63,17 @@ test.each(times)('createOnce pays once if its request takes effect %i ms late', 
 });
 
 test.each([...times, 17 * minute, hour, 24 * hour])(
-  'createOnce pays once with gracePeriod: Infinity even if its first request takes effect %i ms late',
+  'gracePeriod: Infinity pays once if a request is %i ms late',
   async (late) => {
     expect(await countTransfers(late, { gracePeriod: Infinity })).toBe(1);
   },
 );
 
-test('createOnce pays twice if its first request takes effect after gracePeriod (assumption A2 of docs/proof.md)', async () => {
+test('createOnce pays twice if a request outlasts gracePeriod (A2)', async () => {
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
 });
 
-test('a request is aborted when its time ends, and its claim has 15 minutes by default', async () => {
+test('a claim ends 15 minutes after its aborted request by default', async () => {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
   const journal = memoryJournal({ now: () => clock.now() });

@@ -49,7 +49,7 @@ const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
 test.each([0, undefined, null, Number.NaN])(
-  'listUndecided counts from the claim if the entry says %s for the first one',
+  'listUndecided counts from the claim if the first one is %s',
   async (firstClaimedAt) => {
     const { clock, journal, list } = await setup();
     const input = newInput();
@@ -63,7 +63,7 @@ test.each([0, undefined, null, Number.NaN])(
   },
 );
 
-test('listUndecided lists the payments whose outcome is not known, oldest first, as plain JSON', async () => {
+test('listUndecided lists undecided payments, oldest first, as plain JSON', async () => {
   const { list, young, ambiguous, old, sandbox } = await setup();
   const listed = await list();
   const common = { host: 'worker-1', history: [] };
@@ -101,7 +101,7 @@ test('listUndecided lists the payments whose outcome is not known, oldest first,
   expect(sandbox.log).toEqual([]);
 });
 
-test('listUndecided lists only payments that are older than olderThan by the clock of the journal', async () => {
+test("olderThan of listUndecided counts by the journal's clock", async () => {
   const { list, old, ambiguous, clock } = await setup();
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual([old.description]);
   await clock.advance(1);
@@ -109,7 +109,7 @@ test('listUndecided lists only payments that are older than olderThan by the clo
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('the age of a payment that was claimed again counts from its first claim, in order and olderThan', async () => {
+test('the age of a payment counts from its first claim', async () => {
   const { clock, journal, list, old, ambiguous } = await setup();
   const input = newInput();
   const claimedAt = clock.now() - minute;
@@ -135,7 +135,7 @@ test('listUndecided passes the reference of a listed payment to `journal.now`', 
   expect(references).toEqual([old.description]);
 });
 
-test('each loop over the result of one listUndecided call reads the journal again', async () => {
+test('each loop over listUndecided reads the journal again', async () => {
   const { payments, journal, old } = await setup();
   const open = payments.transfers.listUndecided();
   expect(await collect(open)).toHaveLength(3);
@@ -143,7 +143,7 @@ test('each loop over the result of one listUndecided call reads the journal agai
   expect(await collect(open)).toHaveLength(2);
 });
 
-test('createOnce makes a payment with an expired claim if you pass the input that listUndecided lists', async () => {
+test("createOnce makes an expired payment from listUndecided's input", async () => {
   const { sandbox, list, payments } = await setup();
   for (const { input, state } of await list()) {
     if (state !== 'sending') continue;
@@ -211,7 +211,7 @@ test.each(Object.entries(lists))('listUndecided rejects if open() %s', async (_,
 });
 type FullOpen = () => AsyncIterable<OpenPayment>;
 
-test('listUndecided omits an entry in the state paid even if open() of the journal yields the entry', async () => {
+test('listUndecided omits a paid entry that open() yields', async () => {
   const { journal, list } = await setup();
   const input: OnceInput = newInput();
   const open = async function* () {
@@ -247,7 +247,7 @@ test.each<[string, string, unknown]>([
   expect(referencesOf(aged)).toEqual([old.description, reference]);
 });
 
-test('decide and createAllOnce reject without a retry if the journal entry cannot be read', async () => {
+test('decide and createAllOnce reject an unreadable entry without a retry', async () => {
   const { payments, sandbox } = await setup();
   const input = newInput();
   const journal: Journal = {

@@ -273,7 +273,7 @@ test.each<readonly [string, World, number]>([
 });
 
 // The option's docstring and docs/gaps.md say that you must not set the option for such a list.
-test('a list search with transfersNewestFirst misses a payment that the list shows after 100 older transfers', async () => {
+test('a newest-first search misses a payment behind 100 older transfers', async () => {
   const { claim, add, payOthers, pay, paid } = setup({ arrange: withOldGroup(100) });
   await claim();
   add(input as Partial<Transfer>);
@@ -282,7 +282,7 @@ test('a list search with transfersNewestFirst misses a payment that the list sho
   expect(paid()).toHaveLength(2);
 });
 
-test.each([day, -day])('a search newest first survives a wall clock set by %i ms', async (ms) => {
+test.each([day, -day])('a search newest first survives a clock set by %i ms', async (ms) => {
   const world = await findPayment('claim', {}, {}, ({ clock }) => {
     clock.shiftWall(ms);
   });
@@ -313,7 +313,7 @@ test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   expect(test.counts.creations).toBe(0);
 });
 
-test('createOnce with transfersNewestFirst requests only three pages in each of its two searches after an expired claim', async () => {
+test('a takeover newest first reads three pages in each scan', async () => {
   const { claim, payOthers, pay, paid, counts } = setup();
   await claim();
   payOthers();
@@ -322,20 +322,20 @@ test('createOnce with transfersNewestFirst requests only three pages in each of 
   expect(counts).toEqual({ lists: 6, creations: 1, drifts: 0 });
 });
 
-test('createOnce with transfersNewestFirst, since and a journal that may lose entries requests one page if no transfer is newer', async () => {
+test('a first search with since reads one page of older transfers', async () => {
   const { pay, counts } = setup({ forgets: true });
   await pay({ since });
   expect(counts).toEqual({ lists: 1, creations: 1, drifts: 0 });
 });
 
-test('a first claim without since reads the whole list twice if the store searches first', async () => {
+test('a first claim without since reads the whole list twice', async () => {
   const { payOthers, pay, counts } = setup({ forgets: true });
   payOthers();
   await pay();
   expect(counts.lists).toBe(2 * whole);
 });
 
-test('a search for an open payment reads the whole list if the store searches first', async () => {
+test('a store that searches first reads all for an open payment', async () => {
   const { claim, add, pay } = setup({ forgets: true });
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -345,7 +345,7 @@ test('a search for an open payment reads the whole list if the store searches fi
   expect(await pay()).toMatchObject({ id, result: 'found' });
 });
 
-test('since from before the first claim lengthens a search for a payment whose claim still runs', async () => {
+test('an early since lengthens a search while the claim runs', async () => {
   const { claim, add, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -373,7 +373,7 @@ test.each([{}, { since }])('a takeover without platformTime reads all: %o', asyn
   expect(paid()).toHaveLength(1);
 });
 
-test('a takeover reads two minutes further back than the platform’s time at the first claim', async () => {
+test("a takeover reads two minutes beyond its first claim's time", async () => {
   const { claim, add, payOthers, pay } = setup();
   await claim();
   const { id } = add(input as Partial<Transfer>, start - 100 * second);
@@ -383,7 +383,7 @@ test('a takeover reads two minutes further back than the platform’s time at th
   expect(await pay()).toMatchObject({ id, result: 'found' });
 });
 
-test('a takeover after not_paid reads the whole list, as the platform’s time is of a later claim', async () => {
+test('a takeover after not_paid reads the whole list', async () => {
   const { claim, add, payOthers, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -406,7 +406,7 @@ test.each<readonly [string, World, number, Partial<SendingEntry>, string]>([
   ['at it, on a platform that is behind', behind, 0, unknown, 'ambiguous'],
   ['3 min before it, on a platform that is behind', behind, -3 * minute, unknown, 'created'],
 ])(
-  'a takeover meets a transfer with equal terms and another description, made %s',
+  'a takeover meets equal terms under another description, made %s',
   async (_, world, age, changes, result) => {
     const show = (row: Transfer) =>
       row.description === input.description ? { ...row, description: 'OUTGOING' } : row;
@@ -422,7 +422,7 @@ test.each<readonly [string, World, number, Partial<SendingEntry>, string]>([
   },
 );
 
-test('a takeover does not send while a transfer with equal terms is listed without a readable time', async () => {
+test('a takeover is ambiguous beside equal terms without a readable time', async () => {
   const show = (row: Transfer) =>
     row.description === input.description
       ? { ...row, description: 'OUTGOING', createdAt: 'yesterday' }
@@ -477,7 +477,7 @@ test('a takeover keeps the platform’s time at the first claim', async () => {
   expect(await read()).toMatchObject({ claimedAt: start + 8 * minute, platformTime });
 });
 
-test('the field firstClaimedAt of a claim is a time of the journal’s clock, even if that clock is a day ahead', async () => {
+test("firstClaimedAt is a time of the journal's clock", async () => {
   const { pay, read } = setup({ journalLead: day, options: failingOptions() });
   await failureOf(pay({ since: toTime(start - hour) }), PaymentInDoubtError);
   expect(await read()).toMatchObject({ firstClaimedAt: start + day });
@@ -493,7 +493,7 @@ test('firstClaimedAt begins anew with the first claim after not_paid', async () 
   expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start + 8 * minute });
 });
 
-test('the first claim of an ambiguous entry without a claim is when the entry was written', async () => {
+test('firstClaimedAt of an ambiguous entry is when it was written', async () => {
   const { add, pay, read, payOthers } = setup({ forgets: true });
   add({ ...input, id: 'txfr_1', amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -504,7 +504,7 @@ test('the first claim of an ambiguous entry without a claim is when the entry wa
   expect(entry).not.toHaveProperty('platformTime');
 });
 
-test('if an ambiguous createOnce call had no option since, later searches with transfersNewestFirst do not stop early', async () => {
+test('after an ambiguous call without since, searches stay whole', async () => {
   const { add, pay, read, payments, payOthers, journal, counts } = setup({ forgets: true });
   add({ ...input, amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -525,7 +525,7 @@ test.each([
   [6 * minute, 1],
   [3 * minute, 1],
   [2 * minute, 0],
-])('createOnce finds a payment whose time is %i ms late, with %i drifts', async (ms, drifts) => {
+])('createOnce finds a payment dated %i ms late (%i drifts)', async (ms, drifts) => {
   const reported: string[] = [];
   const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
     reported.push(...issues.map(({ path }) => `${operation} ${path}`));
@@ -546,7 +546,7 @@ test.each([
 });
 
 // since decides only where reading stops, not which transfers count.
-test.each(searches)('a search (%s) finds an earlier payment on a page it reads', async (name) => {
+test.each(searches)('a search (%s) finds an earlier payment on its pages', async (name) => {
   const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
   const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
   if (name === 'claim') await claim();
@@ -560,7 +560,7 @@ test.each(searches)('a search (%s) finds an earlier payment on a page it reads',
   expect(counts.creations).toBe(0);
 });
 
-test('createOnce finds a payment that was made an hour before the time in its option since, if a page that createOnce reads shows the payment', async () => {
+test('createOnce finds a payment from before since on its pages', async () => {
   const { add, pay, counts } = setup({ forgets: true });
   const { id } = add({ ...input, createdAt: toTime(start - hour) } as Partial<Transfer>);
   expect(await pay({ since })).toMatchObject({ id });
@@ -604,7 +604,7 @@ test.each([
   expect(counts).toEqual({ lists: 0, creations: 0, drifts: 0 });
 });
 
-test('a client calls the hook onDrift once if the list contradicts the option transfersNewestFirst', async () => {
+test('onDrift is called once if the list is not newest first', async () => {
   const { payments, pay, payOthers, counts } = setup({ arrange: shuffled, forgets: true });
   payOthers();
   await pay({ since });
@@ -612,7 +612,7 @@ test('a client calls the hook onDrift once if the list contradicts the option tr
   expect(counts).toEqual({ lists: 4 * whole, creations: 1, drifts: 1 });
 });
 
-test('a list search with transfersNewestFirst reads the list again if the list changes while it is read', async () => {
+test('a search newest first repeats a scan that changed meanwhile', async () => {
   let hasMoved = false;
   const { add, pay, payOthers, counts } = setup({
     forgets: true,
@@ -633,7 +633,7 @@ test('a list search with transfersNewestFirst reads the list again if the list c
   expect(counts).toMatchObject({ creations: 0, drifts: 1 });
 });
 
-test('the second search of createOnce with transfersNewestFirst finds a payment that the first search missed', async () => {
+test('the second scan newest first finds what the first missed', async () => {
   let scans = 0;
   const { claim, add, pay, payOthers, counts } = setup({
     arrange: (rows) =>
@@ -649,7 +649,7 @@ test('the second search of createOnce with transfersNewestFirst finds a payment 
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
-test('createOnce with transfersNewestFirst finds a payment that is older than the first claim if the option since is a time before the payment', async () => {
+test('an earlier since finds a payment older than its first claim', async () => {
   const { claim, add, pay, payOthers, counts } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -659,7 +659,7 @@ test('createOnce with transfersNewestFirst finds a payment that is older than th
   expect(counts.creations).toBe(0);
 });
 
-test('createOnce leaves the payment in doubt if a page of the list is empty but says hasMore: true', async () => {
+test('createOnce stays in doubt after an empty page with hasMore: true', async () => {
   const { claim, payOthers, payments, counts } = setup();
   await claim();
   payOthers();
@@ -674,7 +674,7 @@ test('createOnce leaves the payment in doubt if a page of the list is empty but 
   expect(counts).toMatchObject({ lists: 1, creations: 0 });
 });
 
-test('the error of createOnce names the number of pages read and the remedies if the search took longer than totalTimeout', async () => {
+test('a search that exceeds totalTimeout names its pages and the remedies', async () => {
   const { claim, payOthers, pay, clock, counts } = setup({
     onList: (request) => (request > 3 ? new Promise(() => undefined) : undefined),
     options: { platform: { transfersNewestFirst: false }, maxRetries: 9, timeout: 90 * second },
@@ -696,7 +696,7 @@ test('the error of createOnce names the number of pages read and the remedies if
   expect(counts.creations).toBe(0);
 });
 
-test('the SDK logs one warning, and only once, if a search reads more than 50 pages of the list', async () => {
+test('a search of more than 50 pages warns once', async () => {
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
   const log = vi.spyOn(console, 'warn').mockReturnValue();
@@ -758,7 +758,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
   ]);
 });
 
-test('OrderCheck treats a createdAt without fractional seconds as a time that may be up to a second later', () => {
+test('OrderCheck takes whole seconds as up to a second later', () => {
   const order = new OrderCheck();
   order.read(rowsAt(...repeat(99, start + hour), `${toTime(start).slice(0, 19)}Z`));
   expect(order.hasReached(start + 2 * minute + 999)).toBe(false);

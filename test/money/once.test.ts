@@ -78,7 +78,7 @@ function setup(options: ClientOptions = {}, funds = '1000') {
 const rejection = { kind: 'status', status: 422, code: 'insufficient_funds' } as const;
 const inDoubtErrorOf = (call: PromiseLike<unknown>) => failureOf(call, PaymentInDoubtError);
 
-test('createOnce makes one transfer when it is called twice for the same payment', async () => {
+test('createOnce makes one transfer when called twice', async () => {
   const { pay, made, journal, operations, clock } = setup();
   const first = await pay();
   expect(await pay({ amount: '12.5' })).toMatchObject({
@@ -159,7 +159,7 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   },
 );
 
-test('the journal option of one call replaces the journal of the client', async () => {
+test("the journal option of a call replaces the client's journal", async () => {
   const { pay, journal, clock, claim } = setup();
   const callOptions = memoryJournal({ now: () => clock.now() });
   await claim();
@@ -198,7 +198,7 @@ test.each([
   expect(made()).toHaveLength(0);
 });
 
-test('the second of two concurrent createOnce calls rejects as in_progress with a retryAfterMs', async () => {
+test('a concurrent createOnce call rejects as in_progress with retryAfterMs', async () => {
   const { pay, made, payments, journal } = setup();
   const elsewhere = payments.withOptions({ journal });
   const results = await Promise.allSettled([pay(), elsewhere.transfers.createOnce(input)]);
@@ -210,7 +210,7 @@ test('the second of two concurrent createOnce calls rejects as in_progress with 
 });
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'createOnce searches the list at once when the response is lost %s',
+  'createOnce searches at once when the response is lost %s',
   async (when) => {
     const { pay, made, sandbox, operations, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
@@ -265,7 +265,7 @@ test('createOnce does not pay if a claim expires during its search', async () =>
   expect(made()).toHaveLength(0);
 });
 
-test('a claim expires at the expiresAt in its journal entry, whatever gracePeriod and totalTimeout the next createOnce call has', async () => {
+test('a claim expires at its own expiresAt, whatever later options say', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
@@ -292,7 +292,7 @@ test.each([
   expect(made()).toHaveLength(1);
 });
 
-test('if the second request of a payment is rejected for missing funds, createOnce resolves to the transfer of the first request', async () => {
+test('createOnce resolves to the first transfer if a resend lacks funds', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -314,7 +314,7 @@ test('if the second request of a payment is rejected for missing funds, createOn
   expect(made()).toHaveLength(1);
 });
 
-test('if the second request of a payment is rejected, createOnce restores the earlier claim, whose request may have paid', async () => {
+test('a rejected second request restores the earlier claim', async () => {
   const { pay, made, claim, clock, sandbox, journal, operations } = setup();
   await claim();
   const first = await journal.read('invoice 4711');
@@ -330,7 +330,7 @@ test('if the second request of a payment is rejected, createOnce restores the ea
   expect(made()).toHaveLength(1);
 });
 
-test('a claim that replaces an expired claim keeps firstClaimedAt of the expired claim', async () => {
+test('a claim after an expired one keeps its firstClaimedAt', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const firstClaimedAt = clock.now();
@@ -344,7 +344,7 @@ test('a claim that replaces an expired claim keeps firstClaimedAt of the expired
   });
 });
 
-test('createOnce sends nothing after an expired claim if only its second reading of the list shows the transfer', async () => {
+test('createOnce sends nothing if only its second scan shows the transfer', async () => {
   let scans = 0;
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: async (request) => {
@@ -359,7 +359,7 @@ test('createOnce sends nothing after an expired claim if only its second reading
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce whose request is rejected resolves to the transfer if another call has recorded the payment in the meantime', async () => {
+test('a rejected call resolves if another has recorded the payment', async () => {
   const inner = memoryJournal();
   const paid = { state: 'paid', transferId: 'txfr_000001', paidAt: 0, platform, input } as const;
   const { pay, sandbox, made } = setup({
@@ -392,7 +392,7 @@ test('createOnce rejects as ambiguous and names the possible transfer', async ()
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce pays even if the list shows a similar transfer that the journal records for another payment', async () => {
+test('createOnce pays beside a similar transfer of another payment', async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   await pay({ description: similar.description });
@@ -404,7 +404,7 @@ test('createOnce pays even if the list shows a similar transfer that the journal
   ]);
 });
 
-test('a listed transfer with the reference of an entry that names another transfer is ambiguous', async () => {
+test('a listed reference whose entry names another transfer is ambiguous', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -437,7 +437,7 @@ test('decide records the transfer that an operator names as the payment', async 
   expect(made()).toHaveLength(1);
 });
 
-test('decide rejects not_paid for a reference that the journal does not know', async () => {
+test('decide rejects not_paid for a reference without an entry', async () => {
   const { payments, journal } = setup();
   for (const force of [false, true]) {
     const call = payments.transfers.decide('invoice 4711', 'not_paid', { force });
@@ -447,7 +447,7 @@ test('decide rejects not_paid for a reference that the journal does not know', a
   expect(await journal.read('invoice 4711')).toBeUndefined();
 });
 
-test('createOnce writes an ambiguous entry that an operator can resolve if its search before the first claim is ambiguous', async () => {
+test('an ambiguous first search leaves an entry for an operator', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal: Journal = {
     ...memoryJournal({ now: () => clock.now() }),
@@ -476,7 +476,7 @@ test('createOnce writes an ambiguous entry that an operator can resolve if its s
   expect(made()).toHaveLength(2);
 });
 
-test('the createOnce call that holds a claim records the payment even if another call has marked the claim ambiguous in the meantime', async () => {
+test("a claim's holder records its payment after another's ambiguous mark", async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {
@@ -496,7 +496,7 @@ test('the createOnce call that holds a claim records the payment even if another
   expect(made()).toHaveLength(2);
 });
 
-test('the error and the journal entry of an ambiguous payment name at most ten of the similar transfers', async () => {
+test('an ambiguous payment names at most ten similar transfers', async () => {
   const { pay, claim, sandbox, journal } = setup();
   await claim();
   for (let each = 0; each < 12; each += 1) sandbox.transfers.create(similar);
@@ -507,7 +507,7 @@ test('the error and the journal entry of an ambiguous payment name at most ten o
   expect(entry).toMatchObject({ candidates: error.candidates });
 });
 
-test('createOnce finds the payment among a thousand transfers that are other payments of the journal', async () => {
+test('createOnce finds its payment among a thousand recorded ones', async () => {
   const { pay, claim, clock, sandbox, made, journal } = setup({}, '99999');
   for (let each = 0; each < 1_000; each += 1) {
     const mine = { ...input, description: `${input.description} p${each}` };
@@ -538,7 +538,7 @@ test('decide records not_paid only after the claim has expired', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide rejects the verdict not_paid if the list shows the payment', async () => {
+test('decide rejects not_paid if the list shows the payment', async () => {
   const { payments, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -550,7 +550,7 @@ test('decide rejects the verdict not_paid if the list shows the payment', async 
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('decide with force records not_paid in the grace period although the list shows the payment, never before the deadline', async () => {
+test('decide with force accepts not_paid in grace, never before the deadline', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -563,7 +563,7 @@ test('decide with force records not_paid in the grace period although the list s
   expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
 });
 
-test('decide with force records not_paid even if every request fails with 503', async () => {
+test('decide with force records not_paid despite 503 everywhere', async () => {
   const { payments, claim, sandbox, journal, clock } = setup({ maxRetries: 0 });
   await claim();
   clock.jump(totalTimeout);
@@ -574,7 +574,7 @@ test('decide with force records not_paid even if every request fails with 503', 
   expect(entry).not.toHaveProperty('dismissed');
 });
 
-test('createOnce finds a payment that was made after a verdict of not_paid, even if a backup of the journal restores the verdict', async () => {
+test('createOnce finds a payment although a backup restores its not_paid', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const memory = memoryJournal({ now: () => clock.now() });
   const { pay, payments, made } = setup({ journal: memory, clock });
@@ -597,7 +597,7 @@ test('createOnce finds a payment that was made after a verdict of not_paid, even
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce ignores a listed transfer that an operator has ruled out with not_paid, even if the journal may lose entries', async () => {
+test('createOnce that searches first ignores a transfer ruled out before', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal = { ...memoryJournal({ now: () => clock.now() }), searchFirst: 'always' as const };
   const { pay, payments, sandbox, made } = setup({ journal, clock });
@@ -614,7 +614,7 @@ test('createOnce ignores a listed transfer that an operator has ruled out with n
   expect(made()).toHaveLength(2);
 });
 
-test('if decide with force says that a listed transfer is not the payment, later calls of createOnce for the payment ignore that transfer, too', async () => {
+test('later calls of createOnce ignore a transfer that force dismissed', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -632,7 +632,7 @@ test('if decide with force says that a listed transfer is not the payment, later
   expect(made()).toHaveLength(2);
 });
 
-test('decide records not_paid only with an API key that can read the source account', async () => {
+test('decide records not_paid only if the key reads the account', async () => {
   const { payments, claim, sandbox, journal, clock, operations } = setup();
   await claim();
   clock.jump(totalTimeout + gracePeriod);
@@ -656,7 +656,7 @@ test('decide records not_paid only with an API key that can read the source acco
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide with force records not_paid even if the API key cannot read the source account', async () => {
+test('decide with force needs no access to the source account', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   clock.jump(totalTimeout);
@@ -665,7 +665,7 @@ test('decide with force records not_paid even if the API key cannot read the sou
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide rejects a transfer id that the journal already records under another reference', async () => {
+test('decide rejects a transfer id of another reference', async () => {
   const { pay, payments, claim } = setup();
   await claim();
   const { id } = await pay({ description: 'invoice 4712' });
@@ -683,7 +683,7 @@ test('decide records the operator as resolvedBy in the journal entry', async () 
   expect(await journal.read('invoice 4711')).toMatchObject(paid);
 });
 
-test('createOnce rejects with a conflict that names the other platform if the journal entry belongs to another platform', async () => {
+test("another platform's entry is a conflict that names the platform", async () => {
   const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
@@ -795,7 +795,7 @@ test('createOnce resolves if the journal fails after the payment', async () => {
   expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('createOnce resolves if the journal first loses the swap of a made payment, and then fails', async () => {
+test('createOnce resolves if the journal loses a swap, then fails', async () => {
   const inner = memoryJournal();
   let swaps = 0;
   const { pay, operations } = setup({
@@ -813,7 +813,7 @@ test('createOnce resolves if the journal first loses the swap of a made payment,
   expect(operations()).toEqual(['transfers.create']);
 });
 
-test('createOnce rejects as ambiguous if another call has recorded another transfer for the same reference', async () => {
+test('another recorded transfer for the reference is ambiguous', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -830,7 +830,7 @@ test('createOnce rejects as ambiguous if another call has recorded another trans
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('createOnce rejects as in_progress, not as ambiguous, if another call sends the payment during the search', async () => {
+test('createOnce is in_progress if another call sends during its search', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -871,7 +871,7 @@ test.each([403, 404])('createOnce is unknown if its recorded transfer is a %i', 
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce accepts a recorded transfer even if the platform shows another destination', async () => {
+test('createOnce accepts a recorded transfer with another destination', async () => {
   const old = setup();
   const { id } = await old.pay();
   const { pay } = setup({
@@ -884,7 +884,7 @@ test('createOnce accepts a recorded transfer even if the platform shows another 
   expect(await pay()).toMatchObject({ id });
 });
 
-test('the error of createOnce names both transfers if the journal lost the claim and another call paid, too', async () => {
+test('a lost claim and a second payment name both transfers', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -907,7 +907,7 @@ test('the error of createOnce names both transfers if the journal lost the claim
   expect(made()).toHaveLength(2);
 });
 
-test('createOnce records a payment as paid even if the journal lost the claim during the request', async () => {
+test('createOnce records a payment whose claim was lost meanwhile', async () => {
   const entries = memoryJournal();
   const losses: boolean[] = [];
   const { pay, sandbox } = setup({
@@ -925,7 +925,7 @@ test('createOnce records a payment as paid even if the journal lost the claim du
   expect(await entries.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
 });
 
-test('createOnce with idempotencyHeader sends its reference as the idempotency key, and does not retry after a 503', async () => {
+test('createOnce sends its reference as the idempotency key', async () => {
   const keys: (string | null)[] = [];
   const { pay, sandbox, made } = setup({
     platform: { idempotencyHeader: 'Idempotency-Key' },
@@ -951,7 +951,7 @@ test('createOnce rejects and sends nothing if the getter of `journal.searchFirst
   expect(operations()).toEqual([]);
 });
 
-test('createOnce removes the password of a connection string from an error that the journal throws', async () => {
+test("createOnce removes a connection string's password from a journal error", async () => {
   const cause = new Error('connect postgres://app:hunter2@db:5432/payments failed');
   const journal = { ...memoryJournal(), read: () => Promise.reject(cause) };
   const error = await inDoubtErrorOf(setup({ journal }).pay());
@@ -976,7 +976,7 @@ test.each([
   );
 });
 
-test('createOnce accepts a recorded transfer whose description or amount the platform has rewritten', async () => {
+test('createOnce accepts a recorded transfer with rewritten description or amount', async () => {
   for (const rewritten of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
     const old = setup();
     await old.pay();
@@ -1004,7 +1004,7 @@ test.each([
   }
 });
 
-test('a PaymentInDoubtError has the cause and the attempts of the failed request', async () => {
+test("a PaymentInDoubtError has the failed request's cause and attempts", async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1051,7 +1051,7 @@ test.each<[string, () => Response | Promise<Response>, RegExp]>([
   }
 });
 
-test('the message of a doubt names the mock that gives two creations one id', async () => {
+test("a doubt's message names a mock that repeats an id", async () => {
   const { payments } = clientOf(
     ({ method }) => respond(method === 'GET' ? 200 : 201, transferCreated),
     { journal: memoryJournal() },
@@ -1062,7 +1062,7 @@ test('the message of a doubt names the mock that gives two creations one id', as
   expect(error.message).toContain('A mock has to give each creation an id of its own');
 });
 
-test('createOnce resolves to a recorded transfer that has failed, and does not pay again', async () => {
+test('createOnce resolves to a recorded transfer that has failed', async () => {
   const { pay, sandbox, made } = setup();
   const { id } = await pay();
   sandbox.transfers.fail(id);
@@ -1070,7 +1070,7 @@ test('createOnce resolves to a recorded transfer that has failed, and does not p
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce searches the list before the first claim of a payment if the journal may lose entries', async () => {
+test('createOnce searches before a first claim if entries may be lost', async () => {
   const journal = { ...memoryJournal(), searchFirst: 'always' as const };
   const { pay, sandbox, operations, made } = setup({ journal });
   const { id } = sandbox.transfers.create(input);
@@ -1082,7 +1082,7 @@ test('createOnce searches the list before the first claim of a payment if the jo
   expect(made()).toHaveLength(2);
 });
 
-test('createOnce stops its search at totalTimeout if the request for the list gets no response', async () => {
+test('totalTimeout ends a search whose list request hangs', async () => {
   const { pay, sandbox, claim, clock } = setup();
   await claim();
   sandbox.transfers.create(input);
@@ -1094,7 +1094,7 @@ test('createOnce stops its search at totalTimeout if the request for the list ge
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('an abort during the request of createOnce ends the call and keeps the claim in the journal', async () => {
+test('an abort during the request keeps the claim', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -1111,7 +1111,7 @@ test('an abort during the request of createOnce ends the call and keeps the clai
   expect(await pay()).toMatchObject(made()[0] ?? {});
 });
 
-test('createOnce calls neither the journal nor the platform when its signal is already aborted', async () => {
+test('an aborted signal makes createOnce ask neither journal nor platform', async () => {
   const { pay, operations, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
@@ -1136,7 +1136,7 @@ test.each([
   expect(operations()).toEqual([]);
 });
 
-test('a createOnce call that was suspended finds the payment that a later call has made', async () => {
+test("a suspended createOnce call finds a later call's payment", async () => {
   const held: (() => void)[] = [];
   const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
   const { pay, clock, sandbox, made } = setup({
@@ -1178,7 +1178,7 @@ test('createOnce subtracts the time of a slow journal from its request', async (
   expect(error.cause).toMatchObject({ name: 'TimeoutError', attempts: [{ durationMs: 40_000 }] });
 });
 
-test('createOnce sends extra headers with its search, but extra query and body fields only when it pays', async () => {
+test('createOnce searches with extra headers, but no extra query or body', async () => {
   const seen: string[] = [];
   const { sandbox } = setup();
   const { pay } = setup({
@@ -1198,7 +1198,7 @@ test('createOnce sends extra headers with its search, but extra query and body f
   expect(seen).toEqual(['GET ?limit=100&accountId=acc_000001 a false', 'POST ?dry=no a true']);
 });
 
-test('the error of createOnce does not show the API key, even if the journal throws an error with the key', async () => {
+test('an error of createOnce hides an API key in journal errors', async () => {
   const secret = 'sk_live_C4N4RY_0123456789';
   const inner = memoryJournal();
   const { pay } = setup({
@@ -1232,7 +1232,7 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   return { ...world, pay: () => world.pay({}, { journal }), journal, made };
 }
 
-test('createOnce does not pay twice even if the journal lost the entry and one reading of the list misses the transfer', async () => {
+test('createOnce pays once if entry and one scan miss the transfer', async () => {
   let missedIn: number | undefined;
   const { pay, made, journal } = setupAltered((scan, data) => {
     const isOurs = ({ description }: Transfer): boolean => description === input.description;
@@ -1245,7 +1245,7 @@ test('createOnce does not pay twice even if the journal lost the entry and one r
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce does not send a payment again after an expired claim if each scan lacks another transfer', async () => {
+test('createOnce sends nothing if each scan lacks another transfer', async () => {
   const { pay, made, claim, clock } = setupAltered((scan, data) =>
     data.filter((_, at) => at !== scan),
   );
@@ -1254,7 +1254,7 @@ test('createOnce does not send a payment again after an expired claim if each sc
   expect(made()).toEqual([]);
 });
 
-test('createOnce reports a conflict if a reference differs from an earlier reference only in capitals', async () => {
+test('references that differ only in capitals are a conflict', async () => {
   const { pay, made, payments, journal } = setup();
   const { id } = await pay({ description: 'Invoice 4711' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
@@ -1267,7 +1267,7 @@ test('createOnce reports a conflict if a reference differs from an earlier refer
   expect(made()).toHaveLength(1);
 });
 
-test('listUndecided lists a payment in doubt with the capitals that the first createOnce call used in the reference', async () => {
+test('listUndecided keeps the capitals of the first call', async () => {
   const { pay, payments, sandbox } = setup({ maxRetries: 0 });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1278,7 +1278,7 @@ test('listUndecided lists a payment in doubt with the capitals that the first cr
 });
 
 test.each([{}, { description: input.description }])(
-  'createOnce and decide cannot read a journal entry whose input is %j',
+  'createOnce and decide cannot read an entry with input %j',
   async (terms) => {
     const { pay, payments, journal, made, claim, clock } = setup();
     await claim(clock.now());
@@ -1295,7 +1295,7 @@ test.each([{}, { description: input.description }])(
   },
 );
 
-test('a claim that was written by a clock a year ahead expires as early as any other claim', async () => {
+test('a claim from a clock a year ahead expires in time', async () => {
   const { pay, payments, journal, claim, made, clock } = setup();
   const year = 365 * 86_400_000;
   await claim(clock.now() + year + totalTimeout + gracePeriod);
@@ -1319,7 +1319,7 @@ test('a claim that was written by a clock a year ahead expires as early as any o
   expect(made()).toHaveLength(1);
 });
 
-test('decide accepts not_paid after the usual time even if the claim was written by a clock that is a day ahead', async () => {
+test('decide accepts not_paid in time despite a clock a day ahead', async () => {
   const { payments, journal, claim, clock } = setup();
   const day = 86_400_000;
   await claim(clock.now() + day);
@@ -1333,7 +1333,7 @@ test('decide accepts not_paid after the usual time even if the claim was written
   await decide();
 });
 
-test('createOnce does not correct a claim whose time is less than two minutes ahead of the journal’s clock', async () => {
+test('createOnce does not correct a claim under two minutes ahead', async () => {
   const { pay, journal, claim, clock } = setup();
   await claim(clock.now() + totalTimeout + gracePeriod);
   const before = await journal.read(input.description);
@@ -1372,7 +1372,7 @@ test.each([
       },
     }),
   ],
-])('createOnce sends nothing if the reply is lost and the claim %s', async (_, wrap) => {
+])('createOnce sends nothing after a lost reply if the claim %s', async (_, wrap) => {
   const { journal, payments, made } = setup();
   const wrapped = wrap(journal);
   const isReal = wrapped !== journal;

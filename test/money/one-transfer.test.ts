@@ -80,7 +80,7 @@ const ambiguousOf = async (call: PromiseLike<unknown>) => {
 };
 
 test.each(journals)(
-  'a transfer that is another reference’s is ambiguous, in a journal %s',
+  "another reference's transfer is ambiguous, in a journal %s",
   async (_, adapt) => {
     const { journal, pay, sandbox } = setup(adapt);
     const { id } = await pay('s-1');
@@ -93,7 +93,7 @@ test.each(journals)(
   },
 );
 
-test('a payment that shares a transfer is never sent again by itself', async () => {
+test('a payment that shares a transfer is not sent again', async () => {
   const { pay, wait, sandbox, stopMerging } = setup();
   await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -105,7 +105,7 @@ test('a payment that shares a transfer is never sent again by itself', async () 
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a shared transfer that cannot be read leaves the payment in doubt, and a later call decides', async () => {
+test('an unreadable shared transfer leaves the payment in doubt', async () => {
   const { pay, journal, sandbox } = setup();
   await pay('s-1');
   const fault = { kind: 'status', status: 503 } as const;
@@ -115,7 +115,7 @@ test('a shared transfer that cannot be read leaves the payment in doubt, and a l
   expect(await journal.read('s-2')).toMatchObject({ state: 'sending' });
 });
 
-test('a listed transfer with exactly the reference ends the doubt of a shared transfer', async () => {
+test('a listed transfer with the reference ends a shared doubt', async () => {
   const { pay, sandbox } = setup();
   await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -123,7 +123,7 @@ test('a listed transfer with exactly the reference ends the doubt of a shared tr
   expect(await pay('s-2')).toMatchObject({ result: 'found', id });
 });
 
-test('an operator decides a shared transfer: not_paid sends, and the id of the other is a conflict', async () => {
+test('an operator may decide not_paid about a shared transfer', async () => {
   const { pay, wait, run, transfers, sandbox, stopMerging } = setup();
   const { id } = await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -136,7 +136,7 @@ test('an operator decides a shared transfer: not_paid sends, and the id of the o
   expect(sandbox.transfers.list()).toHaveLength(2);
 });
 
-test('a batch of two equal payments that the platform merges pays one, and says so of the other', async () => {
+test('a batch pays one of two payments that the platform merges', async () => {
   const { run, transfers } = setup();
   const inputs = ['s-1', 's-2'].map(inputOf);
   const { counts, unpaid } = await run(
@@ -146,34 +146,31 @@ test('a batch of two equal payments that the platform merges pays one, and says 
   expect(unpaid[0]?.error).toMatchObject({ reason: 'ambiguous' });
 });
 
-test.each(journals)(
-  'a sandbox that was made anew gives its ids again, and a journal %s records its payments',
-  async (_, adapt) => {
-    const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-    const journal = adapt(memoryJournal());
-    const results: unknown[] = [];
-    for (let round = 1; round <= 3; round += 1) {
-      const sandbox = createPlatform();
-      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
-      for (let number = 1; number <= 5; number += 1) {
-        const { id, result } = await transfers.createOnce(inputOf(`run${round}-${number}`));
-        results.push(result);
-        expect(await journal.read(`run${round}-${number}`)).toMatchObject({ transferId: id });
-      }
-      expect(sandbox.transfers.list()).toHaveLength(5);
+test.each(journals)('a journal %s records repeated ids of a new sandbox', async (_, adapt) => {
+  const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const journal = adapt(memoryJournal());
+  const results: unknown[] = [];
+  for (let round = 1; round <= 3; round += 1) {
+    const sandbox = createPlatform();
+    const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+    for (let number = 1; number <= 5; number += 1) {
+      const { id, result } = await transfers.createOnce(inputOf(`run${round}-${number}`));
+      results.push(result);
+      expect(await journal.read(`run${round}-${number}`)).toMatchObject({ transferId: id });
     }
-    expect(results).toEqual(Array(15).fill('created'));
-    const lines = print.mock.calls.flat().filter((line) => String(line).includes('reset'));
-    expect(lines).toHaveLength(1);
-    // A payment of the platform before is a conflict, and not this platform's transfer.
-    const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
-    const old = await failureOf(transfers.createOnce(inputOf('run1-1')), PaymentInDoubtError);
-    expect(old.reason).toBe('conflict');
-  },
-);
+    expect(sandbox.transfers.list()).toHaveLength(5);
+  }
+  expect(results).toEqual(Array(15).fill('created'));
+  const lines = print.mock.calls.flat().filter((line) => String(line).includes('reset'));
+  expect(lines).toHaveLength(1);
+  // A payment of the platform before is a conflict, and not this platform's transfer.
+  const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
+  const old = await failureOf(transfers.createOnce(inputOf('run1-1')), PaymentInDoubtError);
+  expect(old.reason).toBe('conflict');
+});
 
 test.each(journals)(
-  'a transfer that an operator had recorded for another reference is free again, in a journal %s',
+  "an operator's replaced transfer is free again, in a journal %s",
   async (_, adapt) => {
     const sandbox = createPlatform();
     const journal = adapt(memoryJournal());
@@ -189,7 +186,7 @@ test.each(journals)(
   },
 );
 
-test('a journal of one’s own may be emptied together with its sandbox', async () => {
+test('a custom journal may be emptied together with its sandbox', async () => {
   const entries = new Map<string, JournalEntry>();
   const journal = withoutFind(memoryJournal(), entries);
   for (const reference of ['s-1', 's-2']) {
@@ -201,7 +198,7 @@ test('a journal of one’s own may be emptied together with its sandbox', async 
   }
 });
 
-test('two platforms in one journal may have one id for two transfers', async () => {
+test('two platforms in one journal may share a transfer id', async () => {
   const journal = memoryJournal();
   for (const name of ['staging', 'production']) {
     const sandbox = createPlatform();

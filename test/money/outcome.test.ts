@@ -24,7 +24,7 @@ const rejectsWithErrorBody = (status: number): boolean =>
   [307, 308, 501, 505].includes(status) ||
   (status >= 400 && status < 500 && status !== 408 && status !== 499);
 
-test('statusOutcome has the expected outcome for each status from 300 to 599, with and without an Error body of the platform', () => {
+test('statusOutcome is as expected for each status from 300 to 599', () => {
   for (const status of span(300, 599)) {
     for (const hasErrorBody of [true, false]) {
       const isRejected = hasErrorBody
@@ -71,7 +71,7 @@ describe.each([
   ['an Error body as the platform has', platformError],
   ['an HTML page', html],
   ['an empty body', ''],
-])('a transfer creation whose 201 response a proxy replaces with %s', (_, body) => {
+])('a creation whose 201 a proxy replaces with %s', (_, body) => {
   const isRejected = (status: number): boolean =>
     (body === platformError && rejectsWithErrorBody(status)) || sentBeforeForwarding.has(status);
 
@@ -96,7 +96,7 @@ describe.each([
     }
   });
 
-  test('is found in the list by createOnce unless the status proves a rejection', async () => {
+  test('is found by createOnce unless the status proves a rejection', async () => {
     for (const status of span(300, 599)) {
       const { sandbox, payments, input } = setupReplacingProxy(status, body);
       const call = payments.transfers.createOnce(input);
@@ -131,7 +131,7 @@ test.each([
   expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
 });
 
-test('statusOutcome returns unknown for a status that is neither 3xx, 4xx nor 5xx', () => {
+test('statusOutcome is unknown for a status outside 300 to 599', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
     for (const kind of kinds) {
       expect(statusOutcome(status, kind, { hasErrorBody: true })).toBe('unknown');
@@ -264,7 +264,7 @@ test.each([
 test.each([
   'write EPROTO 40ED:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:',
   'write EPROTO 40ED:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:',
-])('no retry helps if client and server have no TLS in common', (message) => {
+])('client and server without a common TLS allow no retry', (message) => {
   const error = Object.assign(new Error(message), { code: 'EPROTO' });
   expect(connectionOutcome(error, departure('node'), { started: false })).toMatchObject({
     outcome: 'not_sent',
@@ -273,7 +273,7 @@ test.each([
   });
 });
 
-test('connectionOutcome returns not_sent and allows no retry if one of several addresses has a rejected certificate', () => {
+test('a rejected certificate among several addresses allows no retry', () => {
   const mixed = new AggregateError([connect('ECONNREFUSED'), coded('CERT_HAS_EXPIRED')]);
   expect(connectionOutcome(mixed, departure('bun'))).toMatchObject({
     outcome: 'not_sent',
@@ -281,12 +281,12 @@ test('connectionOutcome returns not_sent and allows no retry if one of several a
   });
 });
 
-test('connectionOutcome returns the same code for a refused connection on Deno as on Node', () => {
+test('a refused connection has one code on Deno and Node', () => {
   const refused = 'client error (Connect): tcp connect error: Connection refused (os error 111)';
   expect(connectionOutcome(new Error(refused), departure('deno')).code).toBe('ECONNREFUSED');
 });
 
-test('mayResend allows a write to be sent again after a 425 or 429', () => {
+test('mayResend allows a write again after a 425 or 429', () => {
   for (const status of [425, 429]) {
     for (const kind of ['once', 'idempotent'] as const) {
       const outcome = statusOutcome(status, kind, { hasErrorBody: true });
@@ -295,7 +295,7 @@ test('mayResend allows a write to be sent again after a 425 or 429', () => {
   }
 });
 
-test('connectionOutcome on Deno returns not_sent and allows no retry for a rejected certificate', () => {
+test('a rejected certificate on Deno is not_sent, without a retry', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
   expect(connectionOutcome(error, departure('deno'))).toMatchObject({
     outcome: 'not_sent',
@@ -342,7 +342,7 @@ test.each(doubts)('connectionOutcome on %s is unknown for "%s"', (runtime, _, er
   }
 });
 
-test('connectionOutcome on Node returns not_sent only if the transport knows that the request has not started', () => {
+test('connectionOutcome on Node is not_sent only if nothing had started', () => {
   for (const error of [connect('ECONNREFUSED'), reset, undefined]) {
     const of = (evidence: { started?: boolean }) =>
       connectionOutcome(error, departure('node'), evidence).outcome;
@@ -354,7 +354,7 @@ test('connectionOutcome on Node returns not_sent only if the transport knows tha
   }
 });
 
-test('connectionOutcome takes the cause of an AggregateError into account as well as its members', () => {
+test('connectionOutcome also reads the cause of an AggregateError', () => {
   const error = Object.assign(new AggregateError([connect('ECONNREFUSED')]), { cause: reset });
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
@@ -435,7 +435,7 @@ test('connectionOutcome is unknown if one cause proves nothing', () => {
   );
 });
 
-test('connectionOutcome never turns from unknown to not_sent if the error gets an additional cause', () => {
+test('connectionOutcome stays unknown if an error gets another cause', () => {
   fc.assert(
     fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
       const before = connectionOutcome(toError(tree), departure('bun')).outcome;
@@ -450,7 +450,7 @@ test('connectionOutcome never turns from unknown to not_sent if the error gets a
   );
 });
 
-test('connectionOutcome never throws and returns unknown, whatever value the transport has thrown', () => {
+test('connectionOutcome is unknown for any value that was thrown', () => {
   const circular = new Error('round');
   circular.cause = circular;
   const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });
@@ -468,7 +468,7 @@ test('connectionOutcome never throws and returns unknown, whatever value the tra
   }
 });
 
-test('connectionOutcome returns unknown if the chain of causes is longer than its limit', () => {
+test('connectionOutcome is unknown beyond its limit of causes', () => {
   let error: Error = reset;
   for (let depth = 0; depth < 20; depth += 1) {
     error = Object.assign(connect('ECONNREFUSED'), { cause: error });
@@ -476,7 +476,7 @@ test('connectionOutcome returns unknown if the chain of causes is longer than it
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('connectionOutcome returns not_sent if a proxy rejects CONNECT, and allows no retry after a 4xx', () => {
+test('a rejected CONNECT is not_sent, without a retry after a 4xx', () => {
   const node = (status: number): Error =>
     Object.assign(new Error('?'), { code: 'ERR_PROXY_TUNNEL', statusCode: status });
   const unsent = { started: false };

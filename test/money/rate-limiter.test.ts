@@ -66,7 +66,7 @@ describe('a 429 response with Retry-After', () => {
     expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('releases the waiting calls one after the other when its pause ends', async () => {
+  test('releases waiting calls one after another at its end', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
     await flushPromises();
@@ -78,7 +78,7 @@ describe('a 429 response with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('sets a pause that only a later 429 with a longer pause can extend', async () => {
+  test('sets a pause that only a longer 429 extends', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],
@@ -161,7 +161,7 @@ describe('a call that the rate limiter holds back', () => {
     return { held, clock, payments, slow };
   };
 
-  test('ends as a RateLimitError if a further 429 makes its wait longer than totalTimeout', async () => {
+  test('ends as a RateLimitError if another 429 exceeds its totalTimeout', async () => {
     const { held, payments, slow } = await holdFirst();
     const waiting = failureOf(
       payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
@@ -173,7 +173,7 @@ describe('a call that the rate limiter holds back', () => {
     await slow;
   });
 
-  test('fails at once if a further 429 leaves no time for it behind the calls before it', async () => {
+  test('fails at once if earlier calls leave it no time', async () => {
     const { held, clock, payments, slow } = await holdFirst();
     const before = [read(payments), read(payments)];
     const last = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 4_005 }));
@@ -186,7 +186,7 @@ describe('a call that the rate limiter holds back', () => {
     await Promise.all(before);
   });
 
-  test('is reported to the hook onWait with the duration and the reason of its wait', async () => {
+  test('is reported to onWait with its duration and reason', async () => {
     const events: WaitEvent[] = [];
     const { clock, payments } = setup(once(throttled('5')), {
       maxRetries: 0,
@@ -209,7 +209,7 @@ describe('a call that the rate limiter holds back', () => {
     ]);
   });
 
-  test('can be aborted, and is then not sent and leaves no timer', async () => {
+  test('can be aborted, is not sent and leaves no timer', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
@@ -236,7 +236,7 @@ describe('a call that the rate limiter holds back', () => {
   });
 });
 
-test('if the caller aborts a call that the rate limiter holds back, the next waiting call is sent instead', async () => {
+test('an aborted waiting call lets the next one be sent', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
@@ -250,14 +250,14 @@ test('if the caller aborts a call that the rate limiter holds back, the next wai
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('a 503 response does not make the rate limiter hold other calls back', async () => {
+test('a 503 does not make the rate limiter hold calls back', async () => {
   const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
-test('the pause after a 429 applies only to the same credential and base URL', async () => {
+test('a pause after a 429 holds for its credential and URL', async () => {
   const { payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
@@ -297,7 +297,7 @@ test.each([
   expect(Math.abs(last - before - pause)).toBeLessThan(1);
 });
 
-test('a creation that receives a 429 is resent once after the pause', async () => {
+test("a creation is resent once after a 429's pause", async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
@@ -305,7 +305,7 @@ test('a creation that receives a 429 is resent once after the pause', async () =
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the rate limiter releases calls at full speed again after a minute without a 429', async () => {
+test('the limiter is at full speed a minute after a 429', async () => {
   const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
     maxRetries: 0,
   });

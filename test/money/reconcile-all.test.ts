@@ -122,7 +122,7 @@ function journalOf(
 }
 
 describe('the results of reconcileAll', () => {
-  test('each result has the state of the transfer and the input object of the caller', async () => {
+  test("each result has the transfer's state and the caller's input", async () => {
     const { rowsOf, requests } = setup(() =>
       pagesOf(
         [listedAs(1), listedAs(2, { status: 'processing' }), listedAs(3, { status: 'failed' })],
@@ -149,7 +149,7 @@ describe('the results of reconcileAll', () => {
     ]);
   });
 
-  test('await of reconcileAll resolves to the totals and to the results that are not completed', async () => {
+  test('await of reconcileAll resolves to totals and what is not completed', async () => {
     const { payments } = setup([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]);
     const books = payments.transfers.reconcileAll([1, 2, 3, 4].map((number) => salaryOf(number)));
     expect(books.totals).toEqual(noTotals);
@@ -177,7 +177,7 @@ describe('the results of reconcileAll', () => {
     expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
   });
 
-  test('the totals add the amounts that the inputs had when the generator yielded them, even if the generator yields the same object each time', async () => {
+  test('the totals add the amounts that each input had when read', async () => {
     const { payments } = setup([listedAs(1, { amount: '1' })]);
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };
@@ -225,7 +225,7 @@ describe('the results of reconcileAll', () => {
     expect(totals.completed.unreadable).toBe(0);
   });
 
-  test('each loop over one reconcileAll call starts again, and the totals count while the loop runs', async () => {
+  test('each loop over reconcileAll starts again, and counts meanwhile', async () => {
     const { payments, scans } = setup([listedAs(1), listedAs(2)]);
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     for (let loop = 1; loop <= 2; loop += 1) {
@@ -252,7 +252,7 @@ describe('the results of reconcileAll', () => {
     );
   });
 
-  test('reconcileAll accepts an async iterable, and uses the values that each input had before the list was read', async () => {
+  test("reconcileAll keeps an input's values from before the list was read", async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
     const { linesOf } = setup(() => {
       input.amount = '99';
@@ -271,7 +271,7 @@ describe('the results of reconcileAll', () => {
   });
 });
 
-describe('a listed transfer whose description is exactly the reference of a payment in reconcileAll', () => {
+describe("a listed transfer with exactly a payment's reference in reconcileAll", () => {
   test.each([
     ['another amount', { amount: '12.51' }],
     ['another currency', { currency: 'EURC' }],
@@ -286,7 +286,7 @@ describe('a listed transfer whose description is exactly the reference of a paym
     expect(row?.transfer).toBeUndefined();
   });
 
-  test('makes the payment ambiguous if a second transfer has the reference, even with another amount', async () => {
+  test('makes the payment ambiguous beside a second one with the reference', async () => {
     for (const changes of [{}, { amount: '99' }]) {
       const second = listedAs(1, { id: 'txfr_9', ...changes });
       const { linesOf } = setup([listedAs(1), second]);
@@ -294,7 +294,7 @@ describe('a listed transfer whose description is exactly the reference of a paym
     }
   });
 
-  test('makes the payment completed even if the list also shows the incoming side of the same transfer', async () => {
+  test('completes the payment even beside its incoming side', async () => {
     for (const id of ['txfr_000001', 'txfr_9']) {
       const other = listedAs(1, { id, direction: 'incoming' });
       const { linesOf } = setup([listedAs(1), other]);
@@ -302,12 +302,12 @@ describe('a listed transfer whose description is exactly the reference of a paym
     }
   });
 
-  test('makes the payment ambiguous if the list shows only the incoming side of the transfer', async () => {
+  test('makes the payment ambiguous if only its incoming side is listed', async () => {
     const { linesOf } = setup([listedAs(1, { direction: 'incoming' })]);
     expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 1']);
   });
 
-  test('does not belong to the payment payroll-1 if the description is payroll-10', async () => {
+  test('does not match payroll-1 if the description is payroll-10', async () => {
     const short = { ...salaryOf(1), description: 'payroll-1' };
     const long = { ...short, description: 'payroll-10' };
     const { linesOf } = setup([listedAs(2, { description: long.description })]);
@@ -315,7 +315,7 @@ describe('a listed transfer whose description is exactly the reference of a paym
   });
 });
 
-describe('a listed transfer whose description is only similar to the reference of a payment in reconcileAll', () => {
+describe('a listed transfer with a similar reference in reconcileAll', () => {
   const rewritten = listedAs(9, { description: 'SALARY000001' });
 
   test('makes the payment ambiguous if no transfer has the exact reference', async () => {
@@ -331,7 +331,7 @@ describe('a listed transfer whose description is only similar to the reference o
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 completed 1', 'unexpected 9']);
   });
 
-  test('is one of at most ten candidates for the payment, even if the list shows 30 similar transfers', async () => {
+  test('is one of at most ten candidates for the payment', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
     const { rowsOf } = setup(similar as Transfer[]);
     const rows = await rowsOf([salaryOf(1)], unexpected);
@@ -339,7 +339,7 @@ describe('a listed transfer whose description is only similar to the reference o
     expect(rows[0]?.candidates).toHaveLength(10);
   });
 
-  test('is no candidate for the payment if the journal records the transfer for another payment', async () => {
+  test('is no candidate if it is another payment of the journal', async () => {
     const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
     const { linesOf } = setup([neighbour], { journal: journalOf({ 9: 'txfr_000009' }) });
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 missing', 'unexpected 9']);
@@ -347,7 +347,7 @@ describe('a listed transfer whose description is only similar to the reference o
 });
 
 describe('a payment in reconcileAll that has a journal entry', () => {
-  test('is not matched with an input that has the same reference in capitals', async () => {
+  test('does not match an input with the reference in capitals', async () => {
     const { linesOf } = setup([listedAs(1, { description: null, amount: '9.99' })], {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
@@ -355,7 +355,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf(books)).toEqual(['1 missing']);
   });
 
-  test('is found by the transfer id if the platform has rewritten the description', async () => {
+  test('is found by its transfer id under a rewritten description', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const rewritten = listedAs(2, { description: 'SALARY 000002' });
     const { linesOf } = setup([listedAs(1, { description: null }), rewritten], { journal });
@@ -401,7 +401,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 1']);
   });
 
-  test('is ambiguous, as is a second payment, if the recorded transfer has the reference of that second payment', async () => {
+  test("is ambiguous if its transfer has another input's reference", async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
     const { linesOf } = setup([transfer], { journal });
@@ -409,7 +409,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf(books)).toEqual(['1 ambiguous 1', '2 ambiguous 1']);
   });
 
-  test('is ambiguous if the recorded transfer has the reference of an input with another source account', async () => {
+  test("is ambiguous if its transfer has another account's reference", async () => {
     const journal = await journalWith({ [firstReference]: 'txfr_000001' });
     const transfer = listedAs(1, { description: salaryOf(2).description });
     const { linesOf } = setup((_, source) => pagesOf(source === otherCompany ? [] : [transfer]), {
@@ -429,21 +429,21 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(expected);
   });
 
-  test('is ambiguous if a transfer with another id has the reference, too', async () => {
+  test('is ambiguous if another transfer has the reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
     const twice = listedAs(1, { id: 'txfr_9' });
     const { linesOf } = setup([twice, listedAs(1)], { journal });
     expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 91']);
   });
 
-  test('is read by the transfer id if the list does not show the transfer', async () => {
+  test('is read by its transfer id if the list lacks it', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { linesOf, requests } = setup([], { journal, stored: [listedAs(1)] });
     expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 missing']);
     expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
   });
 
-  test('is searched by reference and amount if the journal entry belongs to another platform', async () => {
+  test('is searched for if its entry belongs to another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
     const { linesOf } = setup([listedAs(1), listedAs(9, { description: 'rent 2026-01' })], {
       journal,
@@ -451,7 +451,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1)])).toEqual(['1 completed 1']);
   });
 
-  test('does not match a listed transfer that an operator has ruled out with not_paid', async () => {
+  test('does not match a listed transfer that an operator dismissed', async () => {
     const journal: Journal = {
       ...memoryJournal(),
       read: async () => ({
@@ -467,7 +467,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['unexpected 1', '1 missing']);
   });
 
-  test('makes reconcileAll reject with the outcome unknown if the journal or the read of the transfer fails', async () => {
+  test('makes reconcileAll unknown if the journal or the read fails', async () => {
     const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
     const broken = setup([], { journal: failing });
     const error = await failureOf(broken.rowsOf([salaryOf(1)]));
@@ -502,7 +502,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
       ...changes,
     });
 
-  test('is reported only with the option unexpected, and only if the transfer leaves the account', async () => {
+  test('is reported only with unexpected, and if it leaves the account', async () => {
     const page = [
       other(1),
       other(2, { sourceAccountId: 'acc_9', direction: 'incoming' }),
@@ -520,7 +520,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ]);
   });
 
-  test('is reported only if the transfer was made at or after since and before until, but the payments of the inputs are reported whenever they were made', async () => {
+  test("is reported only between since and until, unlike the inputs' payments", async () => {
     const page = [
       other(1, { createdAt: day(0) }),
       other(2, { createdAt: day(10) }),
@@ -545,7 +545,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     expect(all).toHaveLength(6);
   });
 
-  test('is not reported if the transfer is another payment of the journal, as in a payroll across midnight', async () => {
+  test('is not reported if it is another payment of the journal', async () => {
     const journal = memoryJournal();
     const paid = { state: 'paid', paidAt: 0, platform: baseUrl } as const;
     const [today, yesterday, elsewhere] = [salaryOf(2), salaryOf(1), salaryOf(3)];
@@ -599,13 +599,13 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ['2026-01-14 23:59:59+00', '2026-01-15 01:00:00+01', '2026-01-16 01:00:00+01'],
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
-  ])('is reported in the range only: not %s, but %s, not %s', async (before, inside, after) => {
+  ])('is reported in range only: not %s, but %s, not %s', async (before, inside, after) => {
     const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
     const { linesOf } = setup(page);
     expect(await linesOf([salaryOf(6)], dayOfJanuary)).toEqual(['unexpected 2', '6 missing']);
   });
 
-  test('is reported if createdAt names no seconds, and so may be between since and until', async () => {
+  test('is reported if a createdAt without seconds may be in range', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
@@ -626,7 +626,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ]);
   });
 
-  test('is reported for each account in the option accounts, even if no input pays from the account', async () => {
+  test('is reported for each of the accounts, even without an input', async () => {
     const { rowsOf, linesOf, scans } = setup((_, source) =>
       source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
     );
@@ -645,7 +645,7 @@ describe('the list of transfers that reconcileAll reads', () => {
   const moving: Lists = (scan) =>
     scan === 1 ? pagesOf([listedAs(1)], [listedAs(1)]) : pagesOf([listedAs(1)], [listedAs(2)]);
 
-  test('is read again, with pages of another size, if the list changed during the reading and a payment is missing', async () => {
+  test('is read again with another page size if it changed', async () => {
     const { linesOf, requests } = setup(moving);
     expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 completed 2']);
     expect(requests.filter((request) => !request.includes('cursor'))).toEqual([
@@ -668,31 +668,28 @@ describe('the list of transfers that reconcileAll reads', () => {
     // 99 rows of one time before, so that the page of 100 ends among them.
     ['loses rows with equal times', 60, 'rejects'],
     ['holds every row', 0, 'missing'],
-  ])(
-    'is called missing only after two scans that agree, and the list %s',
-    async (_, equal, ends) => {
-      const rows = Array.from({ length: 150 }, (_row, at) => {
-        const second = at >= 60 && at < 60 + equal ? 60 : at;
-        const createdAt = new Date(Date.UTC(2026, 0, 15, 10, 0, second)).toISOString();
-        return listedAs(at + 1, { createdAt });
-      });
-      const scans: string[] = [];
-      const fetch = async (request: Request) => {
-        if (!request.url.includes('cursor')) scans.push(request.url);
-        return lossy(request, rows);
-      };
-      const payments = new PaymentsClient({ baseUrl, apiKey, fetch, maxRetries: 0 });
-      const books = payments.transfers.reconcileAll([salaryOf(110), salaryOf(900)]);
-      if (ends === 'rejects') {
-        expect((await failureOf(books, PaymentsError)).message).toContain('showed other transfers');
-      } else {
-        expect(outline((await books).open)).toEqual(['0 missing']);
-        expect(scans).toHaveLength(2);
-      }
-    },
-  );
+  ])('needs two agreeing scans to prove a payment missing: it %s', async (_, equal, ends) => {
+    const rows = Array.from({ length: 150 }, (_row, at) => {
+      const second = at >= 60 && at < 60 + equal ? 60 : at;
+      const createdAt = new Date(Date.UTC(2026, 0, 15, 10, 0, second)).toISOString();
+      return listedAs(at + 1, { createdAt });
+    });
+    const scans: string[] = [];
+    const fetch = async (request: Request) => {
+      if (!request.url.includes('cursor')) scans.push(request.url);
+      return lossy(request, rows);
+    };
+    const payments = new PaymentsClient({ baseUrl, apiKey, fetch, maxRetries: 0 });
+    const books = payments.transfers.reconcileAll([salaryOf(110), salaryOf(900)]);
+    if (ends === 'rejects') {
+      expect((await failureOf(books, PaymentsError)).message).toContain('showed other transfers');
+    } else {
+      expect(outline((await books).open)).toEqual(['0 missing']);
+      expect(scans).toHaveLength(2);
+    }
+  });
 
-  test('is read again if the list of the second scan has only one page', async () => {
+  test('is read a third time if the second has one page', async () => {
     const { linesOf, scans } = setup((scan) =>
       scan === 1 ? pagesOf([listedAs(1)], [listedAs(2)]) : pagesOf([listedAs(2)]),
     );
@@ -700,13 +697,13 @@ describe('the list of transfers that reconcileAll reads', () => {
     expect([...scans.values()]).toEqual([3]);
   });
 
-  test('is read once if the list changed during the reading but every payment was found', async () => {
+  test('is read once if every payment was found despite a change', async () => {
     const { rowsOf, scans } = setup(moving);
     await rowsOf([salaryOf(1)]);
     expect([...scans.values()]).toEqual([1]);
   });
 
-  test('yields an unexpected transfer only once even if the list is read again', async () => {
+  test('yields an unexpected transfer once even if read again', async () => {
     const { linesOf } = setup(moving);
     expect(await linesOf([salaryOf(3)], unexpected)).toEqual([
       'unexpected 1',
@@ -735,7 +732,7 @@ describe('the list of transfers that reconcileAll reads', () => {
     expect([...scans.values()]).toEqual([3]);
   });
 
-  test('is read again if the first reading has an empty page before the end', async () => {
+  test('is read again if an empty page came before the end', async () => {
     const { linesOf } = setup((scan) =>
       scan === 1
         ? pagesOf([listedAs(1)], [], [listedAs(2)])
@@ -789,7 +786,7 @@ describe('an account that reconcileAll cannot read', () => {
       () => respond(200, { data: [], hasMore: true, nextCursor: 'c' }),
       'PaymentsError',
     ],
-  ])('stops no other if the account %s, and one error names it', async (_, refuse, name) => {
+  ])('stops no other, and one error names it, if it %s', async (_, refuse, name) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, inputs } = setupRefusal(refuse);
     const books = payments.transfers.reconcileAll(inputs);
@@ -825,7 +822,7 @@ describe('an account that reconcileAll cannot read', () => {
     });
   });
 
-  test('ends reconcileAll at once with a 401, because the credential is wrong for all accounts', async () => {
+  test('ends reconcileAll at once with a 401', async () => {
     const { payments, inputs } = setupRefusal(() => respond(401, { error: 'No.', code: 'no' }));
     const error = await failureOf(payments.transfers.reconcileAll(inputs), AuthenticationError);
     expect(error.errors).toBeUndefined();
@@ -833,7 +830,7 @@ describe('an account that reconcileAll cannot read', () => {
   });
 });
 
-test('the sums of unexpected leave out what failed or was cancelled, but its rows count', async () => {
+test('the sums of unexpected leave out failed and cancelled transfers', async () => {
   const stray = { description: 'stray' };
   const { payments } = setup([
     listedAs(1, { ...stray, amount: '500.00', status: 'failed' }),
@@ -847,7 +844,7 @@ test('the sums of unexpected leave out what failed or was cancelled, but its row
   expect(totals.unexpected).toEqual({ count: 5, amounts: { USDC: '58' }, unreadable: 1 });
 });
 
-test('reconcileAll with transfersNewestFirst stops reading the list at transfers that are older than since', async () => {
+test('reconcileAll newest first stops reading at transfers older than since', async () => {
   const page = (first: number, hour: number) =>
     Array.from({ length: 100 }, (_, at) =>
       listedAs(first + at, {
@@ -887,7 +884,7 @@ test.each([
   expect([requests, journal.reads]).toEqual([[], []]);
 });
 
-test('the error of reconcileAll names both inputs if a reference occurs twice', async () => {
+test('an error of reconcileAll names both inputs of one reference', async () => {
   const { rowsOf } = setup([]);
   const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
   const error = await failureOf(rowsOf(books), ValidationError);
@@ -906,7 +903,7 @@ test('an abort of the signal ends reconcileAll', async () => {
   expect(error.cause).toMatchObject({ message: 'enough' });
 });
 
-test('break in a loop over reconcileAll ends the reading of the list', async () => {
+test('break in a loop over reconcileAll ends the reading', async () => {
   const { payments, requests } = setup(() =>
     Array.from({ length: 50 }, (_, at) => [listedAs(at, { description: `by hand ${at}` })]),
   );

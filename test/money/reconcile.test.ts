@@ -66,7 +66,7 @@ const input: TransferCreateInput = {
 };
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'reconcile reads the list after a creation whose connection was reset %s, and does not send the creation again',
+  'reconcile after a reset %s only reads the list',
   async (when) => {
     const sandbox = setup();
     const clock = new VirtualClock(Date.UTC(2026, 0, 15));
@@ -87,7 +87,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('startedAt is the time of the first attempt, because any attempt may have taken effect', async () => {
+test('startedAt is the time of the first attempt', async () => {
   const sandbox = setup();
   const start = Date.UTC(2026, 0, 15);
   const clock = new VirtualClock(start);
@@ -100,7 +100,7 @@ test('startedAt is the time of the first attempt, because any attempt may have t
   expect(error.startedAt).toBe(new Date(start).toISOString());
 });
 
-test('reconcile finds a payment of a node whose clock is behind, although another node shows the last page', async () => {
+test('reconcile finds a payment of a node whose clock is behind', async () => {
   const now = Date.parse(minutes(30));
   const slow = new Date(now - 20 * 60_000).toUTCString();
   const right = new Date(now).toUTCString();
@@ -126,12 +126,12 @@ test('reconcile is ambiguous if two listed transfers match the payment', async (
   expect(response).toHaveProperty('candidates', [match, twin]);
 });
 
-test('reconcile finds the one exact match beside a transfer whose amount cannot be read', async () => {
+test('reconcile finds an exact match beside an unreadable amount', async () => {
   const unreadable = { ...invoiceMatch, id: 'txfr_2', amount: '12,5O' };
   expect(await listing(unreadable, invoiceMatch).look(invoice)).toEqual(found(invoiceMatch));
 });
 
-test('reconcile names two certain matches and a match that may be too old as candidates', async () => {
+test('reconcile names certain matches and a perhaps too old one', async () => {
   const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
   expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
     result: 'ambiguous',
@@ -139,7 +139,7 @@ test('reconcile names two certain matches and a match that may be too old as can
   });
 });
 
-test('reconcile is ambiguous if the only match may be older than the creation', async () => {
+test('reconcile is ambiguous if its only match may be too old', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual(ambiguous(early));
   // A doubtful match also makes a certain match ambiguous.
@@ -147,7 +147,7 @@ test('reconcile is ambiguous if the only match may be older than the creation', 
   expect(await listing(early, twin).look()).toEqual(ambiguous(twin, early));
 });
 
-test('reconcile finds a match with the same reference even if its createdAt is up to two minutes before since', async () => {
+test('reconcile finds a same reference up to two minutes before since', async () => {
   // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
     const early = { ...invoiceMatch, createdAt: minutes(age) };
@@ -159,12 +159,12 @@ test('reconcile finds a match with the same reference even if its createdAt is u
   expect(await listing(older).look(invoice)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('reconcile ignores a match that is older than since by more than the option clockSkew', async () => {
+test('reconcile ignores a match older than since by more than clockSkew', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('the option clockSkew of reconcile sets how far the clocks may differ', async () => {
+test('clockSkew of reconcile sets how far clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -192,7 +192,7 @@ test.each([3, 600])('reconcile allows for a clock that is %i minutes ahead', asy
   }
 });
 
-test('reconcile treats a createdAt without fractional seconds as any time within that second', async () => {
+test('reconcile takes a createdAt without fractions as its whole second', async () => {
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...invoiceMatch, createdAt: '2026-01-01T00:00:00Z' };
   expect(await resultOf([whole], invoice, options)).toBe('found');
@@ -206,7 +206,7 @@ test('reconcile treats a createdAt without fractional seconds as any time within
   expect(await resultOf([exact], invoice, options)).toBe('not_found');
 });
 
-test('reconcile is ambiguous about a transfer with a similar description unless another transfer has the exact description', async () => {
+test('reconcile finds a similar description ambiguous unless another is exact', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   expect(await listing(foreign, invoiceMatch).look(invoice)).toEqual(found(invoiceMatch));
   expect(await resultOf([foreign], invoice)).toBe('ambiguous');
@@ -243,14 +243,14 @@ test('reconcile counts two transfers without an id as two matches', async () => 
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('reconcile is ambiguous about a transfer without a description if the description of the payment is only punctuation', async () => {
+test('reconcile is ambiguous if a description is only punctuation', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
   expect(await look({ ...newTransfer, description: '- - -' })).toMatchObject(ambiguous(bare));
 });
 
-test('reconcile compares the local clock with the Date header at the time of the response, and uses the result for all pages', async () => {
+test('reconcile measures the clock difference when the response comes', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...invoiceMatch, createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
@@ -269,7 +269,7 @@ test('reconcile compares the local clock with the Date header at the time of the
   );
 });
 
-test('reconcile finds a transfer that is listed twice, once without its description', async () => {
+test('reconcile finds a transfer listed twice, once without description', async () => {
   const bare = { ...match, description: null };
   for (const list of [listing(bare, invoiceMatch), listing(invoiceMatch, bare)]) {
     expect(await list.look(invoice)).toEqual(found(invoiceMatch));
@@ -282,7 +282,7 @@ test('reconcile is ambiguous if the match has an unreadable createdAt', async ()
 });
 
 test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
-  'reconcile reads a createdAt without an offset as UTC, even on a machine in %s',
+  'reconcile in %s reads a createdAt without an offset as UTC',
   async (zone) => {
     vi.stubEnv('TZ', zone);
     const ours = { ...match, createdAt: minutes(1).replace('Z', '') };
@@ -380,7 +380,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   }
 });
 
-test('reconcile finds the exact reference among other references with the same prefix', async () => {
+test('reconcile finds the exact reference among others with its prefix', async () => {
   const paid = ['INV-17', 'INV-17-2', 'INV-17 R2', 'INV-170', 'inv-17', 'INV-'];
   const rows = paid.map((description, at) => ({ ...match, id: `txfr_${at}`, description }));
   for (const [at, description] of paid.slice(0, 4).entries()) {
@@ -395,7 +395,7 @@ test('reconcile finds the exact reference among other references with the same p
   expect(await resultOf([...rows, odd], input)).toBe('ambiguous');
 });
 
-test('reconcile is ambiguous about a transfer from before since even if the Date header is weeks behind the local clock', async () => {
+test('reconcile is ambiguous if the Date header is weeks behind', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
@@ -410,7 +410,7 @@ test('reconcile is ambiguous about a transfer from before since even if the Date
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'reconcile is ambiguous if the description %j differs from the listed one only in punctuation, accents, case or spaces',
+  'reconcile is ambiguous if only case, accents, punctuation or spaces differ: %j',
   async (description) => {
     const input = { ...newTransfer, description };
     expect(await resultOf([invoiceMatch], input)).toBe('ambiguous');
@@ -420,7 +420,7 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
   },
 );
 
-test('reconcile is ambiguous if the list shows only the beginning or the end of the description', async () => {
+test('reconcile is ambiguous if the listed description is cut', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
@@ -443,7 +443,7 @@ test.each([undefined, null, ''])('a listed description of %j is ambiguous', asyn
   expect(await listing(bare, certain).look(invoice)).toEqual(found(certain));
 });
 
-test('reconcile without the option since excludes an old transfer only if its description is another reference', async () => {
+test('reconcile without since excludes an old transfer by its reference alone', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual(ambiguous(old));
@@ -470,7 +470,7 @@ test('reconcile does not distinguish upper and lower case in a currency', async 
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'reconcile with validation: report is ambiguous about a match with an unreadable %s',
+  'reconcile (validation: report) is ambiguous about an unreadable %s',
   async (field) => {
     const odd = { ...match, [field]: 1 };
     const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
@@ -486,7 +486,7 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'reconcile with validation: report is ambiguous about a match whose destination or createdAt is %j',
+  'reconcile (validation: report) is ambiguous if a field is %j',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
       const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
@@ -498,14 +498,14 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('reconcile with validation: report rejects with the outcome unknown if a list page has an item that is not a transfer', async () => {
+test('reconcile (validation: report) is unknown if an item is no transfer', async () => {
   const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
 });
 
-test('reconcile ignores the incoming side of a transfer that it finds, and is ambiguous about an incoming match alone', async () => {
+test('reconcile is ambiguous about an incoming match alone', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual(found(match));
   expect(await listing(arriving).look()).toEqual(ambiguous(arriving));
@@ -520,7 +520,7 @@ test('reconcile ignores the incoming side of a transfer that it finds, and is am
   }
 });
 
-test('reconcile with validation: report rejects with the outcome unknown if a list page has no hasMore', async () => {
+test('reconcile (validation: report) is unknown if a page lacks hasMore', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -554,14 +554,14 @@ const [a, b, c, d] = ['txfr_2', 'txfr_3', 'txfr_4', 'txfr_5'].map((id) => ({
   amount: '99',
 })) as [object, object, object, object];
 
-test('reconcile reads a list that changed during the reading again before it returns not_found', async () => {
+test('reconcile scans a changed list again before it returns not_found', async () => {
   // The list is sorted by the last change, and our transfer changes after the first page was read.
   const { look, requests } = moving([[a, b], [b, c], [d]], [[match, a], [b, c], [d]]);
   expect(await look()).toEqual(found(match));
   expect(requests).toHaveLength(6);
 });
 
-test('reconcile keeps a match of the first reading of the list even if the second reading misses the match', async () => {
+test('reconcile keeps a match that its second scan misses', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second scan shows the clock difference.
@@ -577,7 +577,7 @@ test('reconcile keeps a match of the first reading of the list even if the secon
   expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual(ambiguous(bare));
 });
 
-test('reconcile rejects with the outcome unknown if each of three scans shows other transfers', async () => {
+test('reconcile is unknown if three scans show different transfers', async () => {
   const { look, requests } = moving([[a, b], [c]], [[a, b], [d]], [[a], [d], [c]]);
   const error = await failureOf(look());
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
@@ -585,7 +585,7 @@ test('reconcile rejects with the outcome unknown if each of three scans shows ot
   expect(requests).toHaveLength(7);
 });
 
-test('reconcile reads a list of one page once, and a longer one twice, before it returns not_found', async () => {
+test('reconcile reads one page once, a longer list twice', async () => {
   for (const [pages, count] of [
     [[[a, b]], 1],
     [[[a], [b]], 4],
@@ -604,7 +604,7 @@ test('reconcile does not believe a second reading that shows fewer pages', async
   expect(requests).toHaveLength(5);
 });
 
-test('reconcile compares the same transfers of two readings although a later page shows another clock difference', async () => {
+test("reconcile's scans agree although a later page's clock differs", async () => {
   const old = { ...match, id: 'txfr_old', createdAt: minutes(-5), amount: '99' };
   const { payments, requests } = clientOf(
     (request) => {
@@ -620,13 +620,13 @@ test('reconcile compares the same transfers of two readings although a later pag
   expect(requests).toHaveLength(4);
 });
 
-test('reconcile does not read a changed list again if the first reading has a match', async () => {
+test('reconcile does not repeat a scan that has a match', async () => {
   const { look, requests } = moving([[a, match], [match]]);
   expect(await look()).toEqual(found(match));
   expect(requests).toHaveLength(2);
 });
 
-test('reconcile rejects with the outcome unknown if its second reading of the list fails', async () => {
+test('reconcile is unknown if its second scan fails', async () => {
   const pages = [page([a], 'next'), page([b])];
   const { payments, requests } = clientOf(() =>
     requests.length <= 2
@@ -698,7 +698,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
 });
 
-test('reconcile reads every page of the list, whatever the order of the list, and sends no other request', async () => {
+test('reconcile reads every page and sends no other request', async () => {
   const sandbox = setup();
   // The matching transfer is the oldest, because platforms may list in either order.
   const oldest = sandbox.transfers.create(input);
@@ -725,7 +725,7 @@ test('reconcile reads every page of the list, whatever the order of the list, an
   expect(sandbox.transfers.list()).toEqual(before);
 });
 
-test('reconcile sends the headers and query of its options with the list request', async () => {
+test('reconcile sends its headers and query with the list request', async () => {
   const { look, requests } = listing(match);
   await look(newTransfer, { headers: { 'x-team': 'treasury' }, query: { sourceId: 'acc_1' } });
   expect(requests[0]?.headers).toMatchObject({ 'x-team': 'treasury' });
@@ -752,7 +752,7 @@ test.each([401, 403, 404, 503])('reconcile is unknown if a page fails with %i', 
   }
 });
 
-test('reconcile rejects with the outcome unknown if its signal is already aborted', async () => {
+test('reconcile is unknown if its signal is already aborted', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -762,7 +762,7 @@ test('reconcile rejects with the outcome unknown if its signal is already aborte
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('the error of reconcile about a misspelt option names reconcile and the closest option', async () => {
+test('an error about a misspelt option of reconcile names the closest', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
@@ -822,7 +822,7 @@ test.each<[string, unknown, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('the error of a reconcile call with an invalid option has the option since as startedAt', async () => {
+test('an invalid option of reconcile leaves since as startedAt', async () => {
   const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
@@ -837,7 +837,7 @@ test('the error of a reconcile call with an invalid option has the option since 
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('reconcile accepts a time in the future as `since` if the time is at most clockSkew ahead', async () => {
+test('reconcile accepts a since in the future within clockSkew', async () => {
   const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
@@ -914,7 +914,7 @@ const rewrites: readonly (readonly [way: string, requests: string, listed: objec
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('reconcile returns ambiguous, and never not_found, if the list shows the payment rewritten as banks do', async () => {
+test('reconcile is ambiguous about a payment rewritten as banks do', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -948,7 +948,7 @@ function rewriting(description: string, listed: object) {
   };
 }
 
-test('createOnce pays once even if the response is lost and the list shows the payment rewritten as banks do', async () => {
+test('createOnce pays once if a lost payment is listed rewritten', async () => {
   const paidTwice = await whichFail(rewrites, async (description, listed) => {
     const { sandbox, clock, pay, countMade } = rewriting(description, listed);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -962,7 +962,7 @@ test('createOnce pays once even if the response is lost and the list shows the p
   expect(paidTwice).toEqual([]);
 });
 
-test('createOnce resolves to a recorded transfer even if the platform shows the transfer rewritten as banks do', async () => {
+test('createOnce resolves to a recorded transfer that was rewritten', async () => {
   const conflicts = await whichFail(rewrites, async (description, listed) => {
     const { pay, countMade } = rewriting(description, listed);
     const { id } = await pay();
@@ -992,7 +992,7 @@ test.each([
   }
 });
 
-test('reconcile ignores a transfer to another party with the description of the payment', async () => {
+test("reconcile ignores another party's transfer with the description", async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1000,7 +1000,7 @@ test('reconcile ignores a transfer to another party with the description of the 
   expect(await look({ ...newTransfer, description })).toEqual(found(ours));
 });
 
-test('reconcile compares 100 descriptions with long common prefixes and suffixes in time', async () => {
+test('reconcile compares 100 long, alike descriptions in time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
@@ -1024,7 +1024,7 @@ function endless(row: (number: number) => object) {
   return { payments, requests };
 }
 
-test('reconcile returns ambiguous after a thousand matches, even if the list never ends', async () => {
+test('reconcile is ambiguous after a thousand matches of an endless list', async () => {
   const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
@@ -1035,7 +1035,7 @@ test('reconcile returns ambiguous after a thousand matches, even if the list nev
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('reconcile returns ambiguous after a thousand matches even if all of them are older than since', async () => {
+test('reconcile is ambiguous after a thousand matches from before since', async () => {
   const createdAt = minutes(-60);
   const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
   expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({
@@ -1044,7 +1044,7 @@ test('reconcile returns ambiguous after a thousand matches even if all of them a
   });
 });
 
-test('an abort of the signal ends reconcile while it reads an endless list', async () => {
+test('an abort ends reconcile on an endless list', async () => {
   const caller = new AbortController();
   const { payments, requests } = endless((number) => {
     if (requests.length === 50) caller.abort();
@@ -1082,7 +1082,7 @@ test.each(['', 'txfr_'])('reconcile keeps only matches in memory (ids: %j)', asy
 test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
-])('reconcile rejects with the outcome unknown after a list page %s', async (_, contradiction) => {
+])('reconcile is unknown after a list page %s', async (_, contradiction) => {
   const { payments, requests } = clientOf(() =>
     Response.json(requests.length === 1 ? contradiction : page([])),
   );

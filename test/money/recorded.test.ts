@@ -21,7 +21,7 @@ async function loseTransfer() {
   return { ...context, lostId, payments, pay };
 }
 
-test('a recorded transfer that the platform does not know names both causes and the way out', async () => {
+test('an unknown recorded transfer names both causes and the way out', async () => {
   const { pay, clock, lostId } = await loseTransfer();
   for (const [ms, retryable] of [
     [0, true],
@@ -36,7 +36,7 @@ test('a recorded transfer that the platform does not know names both causes and 
   }
 });
 
-test('an operator ends a payment whose recorded transfer the platform has lost, and it is paid again', async () => {
+test("an operator's not_paid lets a lost recorded transfer be paid again", async () => {
   const { pay, payments, run, clock, lostId } = await loseTransfer();
   clock.jump(60 * minute);
   await run(payments.transfers.decide(input.description, 'not_paid', { force: true }));
@@ -44,7 +44,7 @@ test('an operator ends a payment whose recorded transfer the platform has lost, 
   expect(await pay()).toMatchObject({ result: 'recorded', id: expect.not.stringMatching(lostId) });
 });
 
-test('a recorded transfer that is another payment of the journal is a conflict', async () => {
+test('a recorded transfer that is another journal payment is a conflict', async () => {
   const { payments, sandbox, clock, run, journal } = setup();
   const { id } = await run(payments.transfers.createOnce(input));
   // Another reference of the journal, which the platform has under the same id after a reset.
@@ -84,7 +84,7 @@ async function dropTerms() {
 }
 
 describe('a payment whose terms prune has dropped', () => {
-  test('is recorded for createOnce, a batch and reconcileAll, and not paid again', async () => {
+  test('is recorded for createOnce, a batch and reconcileAll', async () => {
     const { pay, batch, made, prune, entry, run, payments } = await dropTerms();
     expect(await pay()).toMatchObject({ result: 'recorded', amount: input.amount });
     expect(await batch()).toMatchObject({ created: 1, recorded: 1 });
@@ -143,7 +143,7 @@ describe('a payment whose terms prune has dropped', () => {
     return { ...context, decide, entry, wrong };
   };
 
-  test('is decided with force as not paid by the terms that its transfer shows, and paid', async () => {
+  test('is decided not_paid by the terms of its transfer', async () => {
     const { decide, entry, pay, made } = await recordWrong();
     await decide('not_paid');
     expect(await entry()).toMatchObject({ state: 'not_paid', input });
@@ -151,7 +151,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('is not decided by a transfer of other terms than that of its recorded transfer', async () => {
+  test('is not decided by a transfer with other terms', async () => {
     const { decide, entry, sandbox } = await recordWrong();
     const { id } = sandbox.transfers.create({ ...input, amount: '1.00', description: 'by hand' });
     expect(await inDoubtErrorOf(decide(id))).toMatchObject({ reason: 'conflict' });
@@ -160,7 +160,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(await entry()).toMatchObject({ transferId: right, input });
   });
 
-  test('is not decided if the platform has lost the recorded transfer with the terms', async () => {
+  test('is not decided if its recorded transfer is lost', async () => {
     const { decide, payments, entry, wrong, sandbox } = await recordWrong();
     const fetch = async (request: Request) =>
       request.url.endsWith(wrong.id)
@@ -190,7 +190,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(await entry()).toMatchObject({ state: 'paid' });
   });
 
-  test('is not decided as not paid while the list shows its transfer', async () => {
+  test('is not decided as not paid while its transfer is listed', async () => {
     const { payments, run, entry } = await dropTerms();
     const verdict = payments.transfers.decide(input.description, 'not_paid', { force: true });
     expect((await inDoubtErrorOf(run(verdict))).message).toContain('what may be the payment');
@@ -199,7 +199,7 @@ describe('a payment whose terms prune has dropped', () => {
 });
 
 test.each(['paid by card', 'PAYROLL-2026-11-EMPLOYEE-0017', null, 'payroll-2026-11-employee-9999'])(
-  'a recorded transfer that is shown as %j is the payment, as no other payment has this reference',
+  'a recorded transfer shown as %j is still the payment',
   async (description) => {
     const { sandbox, clock, run } = setup();
     const options = { ...sandbox.clientOptions, clock, journal: memoryJournal() };

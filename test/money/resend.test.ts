@@ -112,7 +112,7 @@ test.each(kinds)('a call (%s) is not retried after x-should-retry: false', async
   }
 });
 
-test('a creation is not retried after a 503 even if the response has x-should-retry: true', async () => {
+test('a creation is not retried after a 503 with x-should-retry: true', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -321,7 +321,7 @@ test('a creation is not retried again if its retry is unknown', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a call whose first attempt is unknown ends as unknown even if the second attempt is rejected', async () => {
+test('an unknown first attempt makes the call unknown despite a rejection', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);
@@ -329,7 +329,7 @@ test('a call whose first attempt is unknown ends as unknown even if the second a
   expect(error.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'rejected']);
 });
 
-test('maxRetries of a call replaces that of the client, and 0 means one attempt', async () => {
+test("maxRetries of a call replaces the client's", async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   for (const [client, call, arrivals] of [
     [0, undefined, 1],

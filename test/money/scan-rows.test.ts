@@ -168,7 +168,7 @@ test('of three scans, only the last two are compared', () => {
   expect(rows.agree(false)).toBe(false);
 });
 
-test('a scan whose list was not whole is compared with no other', () => {
+test('a scan of an incomplete list is compared with no other', () => {
   const rows = new ScanRows();
   addScan(rows, { minutes: hundred });
   addScan(rows, { minutes: range(1, 50) });
@@ -180,7 +180,7 @@ test('a scan whose list was not whole is compared with no other', () => {
   expect([others.hasPrevious, others.agree(false)]).toEqual([false, false]);
 });
 
-test('two sides of one transfer are two rows, and a row that is shown twice is noticed', () => {
+test('two sides of a transfer are two rows, not a repeat', () => {
   const createdAt = new Date(noon).toISOString();
   const outgoing = { id: 'txfr_1', createdAt, direction: 'outgoing' } as Transfer;
   const incoming = { ...outgoing, direction: 'incoming' } as Transfer;

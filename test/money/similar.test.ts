@@ -120,7 +120,7 @@ test('similar() lists no payment of another platform', async () => {
   expect(await find(other)).toEqual([]);
 });
 
-test('similar() lists what was first claimed in the last 30 days by the clock of the journal', async () => {
+test('similar() lists what was first claimed in the last 30 days', async () => {
   const { clock, find, pay } = setup();
   await pay(one);
   clock.jump(30 * dayMs);
@@ -129,7 +129,7 @@ test('similar() lists what was first claimed in the last 30 days by the clock of
   expect((await find(salaryOf(3)))?.map(({ reference }) => reference)).toEqual([other.description]);
 });
 
-test('similar() counts from the claim after a not_paid, and lists no not_paid payment', async () => {
+test('similar() counts from the claim after a not_paid', async () => {
   const context = setup();
   const { clock, payments, run, find, pay, state } = context;
   await claimAsDead(context, one);
@@ -158,7 +158,7 @@ test('similar() lists the open payments, newest first', async () => {
   ]);
 });
 
-test('similar() does not list the payment itself, whatever its upper and lower case', async () => {
+test('similar() omits the payment itself, whatever its case', async () => {
   const { clock, sandbox, payments, run, find } = setup();
   const input = { ...one, description: 'SALARY 000001' };
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -189,7 +189,7 @@ test('similar() lists a payment that an operator recorded without a claim', asyn
   expect(await find(other)).toMatchObject([{ reference: one.description, transferId: id }]);
 });
 
-test('similar() compares what is sent, even if authorize has changed its input', async () => {
+test('similar() compares what is sent, not what authorize changed', async () => {
   const found: unknown[] = [];
   const { pay, payments, run } = setup(
     {},
@@ -206,7 +206,7 @@ test('similar() compares what is sent, even if authorize has changed its input',
   expect(found).toMatchObject([[{ reference: one.description }]]);
 });
 
-test('the journal is asked for similar payments only if authorize calls similar()', async () => {
+test('the journal is asked only if authorize calls similar()', async () => {
   const { calls, find, pay } = setup();
   await pay(one);
   expect(calls).toEqual([]);
@@ -214,7 +214,7 @@ test('the journal is asked for similar payments only if authorize calls similar(
   expect(calls).toHaveLength(1);
 });
 
-test('create shows similar payments of the journal, also one with its own description', async () => {
+test('create shows similar payments, also with its own description', async () => {
   const { find, pay } = setup();
   await pay(one);
   const found = await find(one, ({ transfers }) => transfers.create(one));
@@ -257,7 +257,7 @@ describe('the journal that similar() asks', () => {
     expect(await find(third, again)).toMatchObject([{ reference: other.description }]);
   });
 
-  test('is absent, as is similar, if the journal cannot list them or there is none', async () => {
+  test('leaves similar out if it is absent or cannot list', async () => {
     const proposals: ProposedPayment[] = [];
     const authorize = (payment: ProposedPayment) => proposals.push(payment) > 0;
     const { payments, run, sandbox } = setupBatch(
@@ -323,7 +323,7 @@ test('a payment is not sent if similar() takes longer than totalTimeout', async 
   expect(operations()).toEqual([]);
 });
 
-test('similar() leaves out what a journal lists that is not paid or no equal payment', async () => {
+test('similar() omits unpaid and unequal rows that a journal lists', async () => {
   const right = paidEntry(one);
   const claimedAt = Date.UTC(2026, 0, 14);
   const rows = [
@@ -343,7 +343,7 @@ test('similar() leaves out what a journal lists that is not paid or no equal pay
   ]);
 });
 
-test('similar() lists a payment of an earlier version whose reference is rejected now', async () => {
+test("similar() lists an earlier version's payment with an invalid reference", async () => {
   const old = { ...one, description: 'PO{5}' };
   const row = { reference: 'po{5}', entry: paidEntry(old), claimedAt: Date.UTC(2026, 0, 14) };
   const { find } = setup({ wrapJournal: () => ({ similar: async () => [row] as never }) });

@@ -65,7 +65,7 @@ const quota = { kind: 'status', status: 429, retryAfter: 6 * 3_600 } as const;
 const unavailable = { kind: 'status', status: 503 } as const;
 
 describe('a platform that accepts nothing for long', () => {
-  test('a quota for six hours ends a batch of 200 rows at once, and a second run pays the rest', async () => {
+  test('a six-hour quota ends a batch of 200 rows at once', async () => {
     const world = setupBatch();
     const { clock, sandbox, count } = world;
     breakAfter(world, 20, quota);
@@ -99,7 +99,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(new Set(world.paid()).size).toBe(200);
   });
 
-  test('a hook that freezes errors does not keep a batch from giving up', async () => {
+  test('a hook that freezes errors lets a batch give up', async () => {
     const world = setupBatch();
     breakAfter(world, 0, quota);
     const onCall = ({ error }: { readonly error?: object | undefined }) => {
@@ -131,7 +131,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(clock.passed - startedAt).toBeLessThanOrEqual(retryTimeout + 2 * totalTimeout);
   });
 
-  test('a batch that is run again during the quota sends one request', async () => {
+  test('a batch that runs again during the quota sends one request', async () => {
     const world = setupBatch();
     breakAfter(world, 0, quota);
     await runBatch(world, createSalaries(50));
@@ -142,7 +142,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(world.count('transfers.create') - sent).toBe(1);
   });
 
-  test('a Retry-After of 59 s for ever ends a batch after retryTimeout', async () => {
+  test('an endless Retry-After of 59 s ends a batch after retryTimeout', async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...quota, retryAfter: 59 });
     const { rows, tookMs } = await runBatch(world, createSalaries(120));
@@ -153,7 +153,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(world.count('transfers.create')).toBeLessThan(60);
   });
 
-  test('an outage of the creation ends a batch, although the list can be read all the time', async () => {
+  test('an outage of creations ends a batch although the list works', async () => {
     const world = setupBatch({ onRequest: (request) => waitForPost(request) });
     const waitForPost = ({ method }: Request) =>
       method === 'POST' && new Promise<void>((resolve) => world.clock.setTimeout(resolve, 10_000));
@@ -168,7 +168,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(counts.retryAt).toBeGreaterThan(world.clock.now());
   });
 
-  test('a 503 with a Retry-After beyond retryTimeout ends a batch at once', async () => {
+  test("a 503's Retry-After beyond retryTimeout ends a batch at once", async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...unavailable, retryAfter: 2 * 3_600 });
     const { rows, tookMs } = await runBatch(world, createSalaries(40));
@@ -176,7 +176,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(tally(rows)).toEqual({ in_doubt: 16, not_paid: 24 });
   });
 
-  test('refused connections end a batch after retryTimeout, with a line on stderr at the first', async () => {
+  test('refused connections end a batch after retryTimeout', async () => {
     const world = setupBatch();
     const { clock, journal } = world;
     const { baseUrl } = closedPort;
@@ -198,7 +198,7 @@ describe('a platform that accepts nothing for long', () => {
     ]);
   });
 
-  test('the journal alone says what the rest is: recorded, not paid, or in doubt', async () => {
+  test('the journal alone tells the result of the rest', async () => {
     const world = setupBatch();
     await world.payAll([salaryOf(30)]);
     await claimAsDead(world, salaryOf(31));
@@ -225,7 +225,7 @@ describe('a platform that accepts nothing for long', () => {
 });
 
 describe('what does not end a batch', () => {
-  test('a batch goes on while any payment is decided, and ends the payment in doubt alone', async () => {
+  test('a batch goes on while any payment is decided', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(999));
     async function* inputs() {
@@ -240,7 +240,7 @@ describe('what does not end a batch', () => {
     expect('retryAt' in counts).toBe(false);
   });
 
-  test('a source that brings a payment an hour is no outage, although one payment is tried twice', async () => {
+  test('an hourly source is no outage, although a payment is retried', async () => {
     const world = setupBatch();
     const { clock } = world;
     breakAfter(world, 1, { kind: 'status', status: 425 }, 4);
@@ -254,7 +254,7 @@ describe('what does not end a batch', () => {
     expect(tally(rows)).toEqual({ created: 4 });
   });
 
-  test('a queue that is idle goes on, although its one payment stays in doubt', async () => {
+  test('an idle queue goes on, although its payment stays in doubt', async () => {
     const world = setupBatch({}, { gracePeriod: Infinity });
     const { clock, run, payments, sandbox } = world;
     sandbox.faults.add({
@@ -273,7 +273,7 @@ describe('what does not end a batch', () => {
     ]);
   });
 
-  test('a caller who takes an hour for a row ends only the payment in doubt', async () => {
+  test('a slow caller ends only the payment in doubt', async () => {
     const world = setupBatch({}, { gracePeriod: Infinity });
     const { clock, payments } = world;
     await claimAsDead(world, salaryOf(999));
@@ -290,7 +290,7 @@ describe('what does not end a batch', () => {
     expect(batch.counts).toMatchObject({ created: 6, inDoubt: 1, notPaid: 0 });
   });
 
-  test('a first search of the list that takes longer than retryTimeout is no outage', async () => {
+  test('a first search longer than retryTimeout is no outage', async () => {
     const isSlow = ({ method, url }: Request) => method === 'GET' && url.includes('acc_000001');
     const world = setupBatch({
       forgets: true,
@@ -308,7 +308,7 @@ describe('what does not end a batch', () => {
 });
 
 describe('the rest of a batch that has given up', () => {
-  test('is in doubt if a first claim needs a search, also for a payment that waits for one', async () => {
+  test('is in doubt if a first claim needs a search', async () => {
     const world = setupBatch({ forgets: true });
     await world.payAll([salaryOf(30)]);
     breakAfter(world, 0, quota);
@@ -321,7 +321,7 @@ describe('the rest of a batch that has given up', () => {
   });
 
   test.each(['sync', 'async'])(
-    'is what was read of a generator (%s), whose return is called',
+    'is what was read of a generator (%s), which is closed',
     async (kind) => {
       const world = setupBatch();
       let [read, returned] = [0, 0];
@@ -369,7 +369,7 @@ describe('the rest of a batch that has given up', () => {
     expect(returned).toBe(1);
   });
 
-  test('has the results of first inputs for later inputs with the same references', async () => {
+  test("has the first inputs' results for the same references", async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...unavailable, retryAfter: 2 * 3_600 });
     const inputs = [salaryOf(1), { ...salaryOf(1) }, salaryOf(2), { ...salaryOf(2) }];
@@ -382,7 +382,7 @@ describe('the rest of a batch that has given up', () => {
     ]);
   });
 
-  test('asks no function authorize, and calls onOnce and onCall for each payment', async () => {
+  test('asks no authorize, but calls onOnce for each payment', async () => {
     let asked = 0;
     const ended: unknown[] = [];
     const authorize = () => ((asked += 1), true);
@@ -404,7 +404,7 @@ describe('a journal that can be read but not written', () => {
     );
   const readOnly = (): Partial<Journal> => ({ swap: refuse });
 
-  test('ends a batch after a minute if it has kept no claim, with the results of what was paid', async () => {
+  test('ends a batch after a minute without a kept claim', async () => {
     let isReadOnly = false;
     const wrapJournal: BatchWorld['wrapJournal'] = ({ swap }) => ({
       swap: (...call) => (isReadOnly ? refuse() : swap(...call)),
@@ -433,7 +433,7 @@ describe('a journal that can be read but not written', () => {
     expect(first.count('transfers.create')).toBe(1);
   });
 
-  test('does not end a batch if it keeps claims again within a minute', async () => {
+  test('does not end a batch if it recovers within a minute', async () => {
     let failures = 0;
     const world = setupBatch({
       wrapJournal: ({ swap }) => ({
@@ -451,7 +451,7 @@ describe('a journal that can be read but not written', () => {
     expect(world.clock.passed).toBe(0);
   });
 
-  test('lets a batch give up after retryTimeout if it has kept claims before', async () => {
+  test('lets a batch give up after retryTimeout if it worked before', async () => {
     let isReadOnly = false;
     const world = setupBatch({
       wrapJournal: ({ swap }) => ({

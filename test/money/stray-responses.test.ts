@@ -74,7 +74,7 @@ test('get() sends its request again on another connection after another id', asy
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1]);
 });
 
-test('get() accepts another id on a new connection and from a fetch', async () => {
+test('get() accepts another id on new connections and from a fetch', async () => {
   const server = await rawServer(keep(200, transferNumber(2)));
   expect((await clientAt(server).transfers.get('txfr_1')).id).toBe('txfr_2');
   const { payments } = clientOf(() => respond(200, transferNumber(2)));
@@ -131,7 +131,7 @@ test.each<[string, (payments: PaymentsClient, options: ClientOptions) => Payment
 test.each([
   ['the option idempotencyHeader', { platform: { idempotencyHeader: 'X-Key' } }, 'x-key'],
   ['a header of the caller', {}, 'Idempotency-Key'],
-])('two creations with one idempotency key in %s may share an id', async (_, options, name) => {
+])('two creations with one key in %s may share an id', async (_, options, name) => {
   const server = await rawServer(keep(201, createdNumber(1)));
   const payments = clientAt(server, { maxRetries: 0, ...options });
   const create = (key: string) =>
@@ -180,7 +180,7 @@ test('create believes a response that shows other terms', async () => {
   expect(await payments.transfers.create(newTransfer)).toMatchObject({ amount: '1' });
 });
 
-test('the connection of a response with the terms of another payment is closed', async () => {
+test("a connection that returned another payment's terms is closed", async () => {
   const server = await rawServer(
     keep(201, { ...transferNumber(1), ...payoutOf('acc_9') }),
     keep(200, page([])),
@@ -273,7 +273,7 @@ test.each<[string, Agent | undefined, number[]]>([
     expect(server.connections.map(({ closed }) => closed)).not.toContain(true);
 });
 
-test('a search does not wait for reads at their limit of connections', async () => {
+test('a search does not wait for reads at their connection limit', async () => {
   const server = await rawServer(({ target, write }) => {
     if (target.includes('limit')) write(responseBytes(200, page([]), keepAlive));
   });
@@ -306,7 +306,7 @@ test('a search leaves a connection that another read has used meanwhile', async 
 });
 
 test.each(['close', 'keep-alive'])(
-  'a search goes on if its server ends each connection and says %s',
+  'a search goes on if each connection ends and says %s',
   async (connection) => {
     const server = await listingServer({ transfers: [...history, ...payouts], connection });
     const { result } = await clientAt(server).transfers.reconcile(payoutOf('acc_1'));
@@ -351,7 +351,7 @@ test.each<[string, Failing, Agent?]>([
   ['instruction', build],
   ['read over an agent of the caller', get, new Agent({ keepAlive: true })],
   ['read over one connection', get, new Agent({ keepAlive: true, maxSockets: 1 })],
-])('a late copy of a rejected %s does not reject the next payment', async (_, send, agent) => {
+])('a late copy of a rejected %s rejects no later payment', async (_, send, agent) => {
   const server = await rawServer(keep(422, errorBody), ({ connection, write }) => {
     // The copy was on its way when the payment was sent.
     if (connection === 0) write(responseBytes(422, errorBody, keepAlive));

@@ -36,7 +36,7 @@ test.each<[string, (reference: string) => string | undefined]>([
   // Two forms that no report has.
   ['a hash', (text) => String(text.length * 7919)],
   ['the end of another word', () => 'salary'],
-])('a takeover does not send a payment again whose transfer is listed %s', async (_, change) => {
+])('a takeover sends nothing while its transfer is listed %s', async (_, change) => {
   const { clock, leaveInDoubt, pay, sandbox } = setup({ show: showAs(change) });
   await clock.advance(60 * minute);
   await leaveInDoubt();
@@ -62,24 +62,21 @@ test.each<[string, (world: ReturnType<typeof setup>) => Promise<unknown>]>([
     'has exactly the reference of another payment in doubt',
     ({ leaveInDoubt }) => leaveInDoubt('after_commit', { description: 'payroll-0018' }),
   ],
-])(
-  'a takeover sends although a transfer with equal terms is listed that %s',
-  async (title, add) => {
-    const world = setup();
-    const { clock, leaveInDoubt, pay, made } = world;
-    if (title.includes('older')) {
-      await add(world);
-      await clock.advance(10 * minute);
-    }
-    await leaveInDoubt('before_commit');
-    if (!title.includes('older')) await add(world);
-    await clock.advance(totalTimeout + gracePeriod);
-    expect(await pay()).toMatchObject({ result: 'created' });
-    expect(made()).toHaveLength(1);
-  },
-);
+])('a takeover sends beside a transfer with equal terms that %s', async (title, add) => {
+  const world = setup();
+  const { clock, leaveInDoubt, pay, made } = world;
+  if (title.includes('older')) {
+    await add(world);
+    await clock.advance(10 * minute);
+  }
+  await leaveInDoubt('before_commit');
+  if (!title.includes('older')) await add(world);
+  await clock.advance(totalTimeout + gracePeriod);
+  expect(await pay()).toMatchObject({ result: 'created' });
+  expect(made()).toHaveLength(1);
+});
 
-test('a takeover asks the journal once whose a masked transfer is, and sends if another payment has its id', async () => {
+test("a takeover sends if a masked transfer is another payment's", async () => {
   const asked: string[] = [];
   const store = memoryJournal();
   const find: typeof store.find = (platform, transferId) => {
@@ -98,7 +95,7 @@ test('a takeover asks the journal once whose a masked transfer is, and sends if 
 });
 
 test.each(['has another transfer', 'is of another platform'])(
-  'what find returns counts only if that entry has the transfer: it %s',
+  'find counts only if its entry has the transfer: it %s',
   async (title) => {
     const other = 'payroll-0018';
     const journalOptions = { find: () => Promise.resolve(other) };
@@ -124,7 +121,7 @@ test.each<[string, string, { readonly amount?: string; readonly isDismissed?: bo
   ['in other capitals', 'PAYROLL-0018', {}],
   ['that has dismissed the transfer', 'payroll-0018', { isDismissed: true }],
 ])(
-  'a takeover is ambiguous if the list shows its transfer with the reference of a payment %s',
+  'a takeover is ambiguous beside the reference of a payment %s',
   async (_, shown, { amount = input.amount, isDismissed = false }) => {
     const { clock, leaveInDoubt, pay, payments, run, sandbox } = setup({
       show: showAs(() => shown),
@@ -144,7 +141,7 @@ test.each<[string, string, { readonly amount?: string; readonly isDismissed?: bo
 test.each<[string, Partial<Transfer>]>([
   ['without an id, under another description', { id: '' as 'txfr_', description: 'OUTGOING' }],
   ['with exactly its reference, without an amount', { amount: '' }],
-])('a takeover does not send a payment again whose transfer is listed %s', async (_, fields) => {
+])('a takeover sends nothing if its transfer is shown %s', async (_, fields) => {
   const show = (data: Transfer[]) => ({ data: data.map((each) => ({ ...each, ...fields })) });
   const { clock, leaveInDoubt, pay, sandbox } = setup({ show });
   await leaveInDoubt();
@@ -153,7 +150,7 @@ test.each<[string, Partial<Transfer>]>([
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a takeover does not ask the journal for a listed description that is no reference', async () => {
+test('a takeover looks up no description that is no reference', async () => {
   const store = memoryJournal();
   const read: Journal['read'] = (reference) =>
     /^[ -~]+$/.test(reference)
@@ -166,7 +163,7 @@ test('a takeover does not ask the journal for a listed description that is no re
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
 });
 
-test('a batch of 60 equal payments in doubt sends none while masked transfers are listed', async () => {
+test('a batch of 60 doubts sends none beside masked transfers', async () => {
   const { clock, leaveInDoubt, payments, run, sandbox } = setup({ show: showAs(() => 'OUTGOING') });
   const inputs = Array.from({ length: 60 }, (_, at) => {
     return { ...input, description: `fee-${at}` };
@@ -179,7 +176,7 @@ test('a batch of 60 equal payments in doubt sends none while masked transfers ar
   expect(sandbox.transfers.list()).toHaveLength(60);
 });
 
-test('a takeover of a batch uses no result of the search before a first claim', async () => {
+test("a batch's takeover reuses no search from before a first claim", async () => {
   const show = showAs(() => 'OUTGOING');
   const { clock, journal, leaveInDoubt, payments, run, sandbox } = setup({ show });
   await leaveInDoubt();
@@ -192,7 +189,7 @@ test('a takeover of a batch uses no result of the search before a first claim', 
   expect(sandbox.transfers.list()).toHaveLength(2);
 });
 
-test('six equal payments in doubt end in one run, whichever of them were made', async () => {
+test('six equal doubts end in one run, whichever were made', async () => {
   for (let mask = 0; mask < 64; mask += 7) {
     const { clock, leaveInDoubt, payments, run, sandbox } = setup();
     const inputs = Array.from({ length: 6 }, (_, at) => {
@@ -214,29 +211,26 @@ test.each([
   // Two that no report has.
   ['a day ahead', 24 * 60 * minute, 26 * 60 * minute],
   ['20 minutes behind', -20 * minute, 90 * minute],
-])(
-  'a takeover with transfersNewestFirst pays once if the clock was %s at the claim and is set right',
-  async (_, lead, wait) => {
-    for (const isPlatformKnown of [true, false]) {
-      const facts = { platform: { transfersNewestFirst: true } };
-      const { clock, leaveInDoubt, pay, payOthers, made, shiftMachine, payments, run } = setup(
-        {},
-        facts,
-      );
-      await payOthers(150, 3 * minute);
-      if (isPlatformKnown) await run(payments.accounts.list());
-      shiftMachine(lead);
-      await leaveInDoubt();
-      shiftMachine(0);
-      await payOthers(300, wait / 300);
-      await clock.advance(24 * 60 * minute);
-      expect(await pay()).toMatchObject({ result: 'found' });
-      expect(made()).toHaveLength(1);
-    }
-  },
-);
+])('a takeover newest first pays once after a clock was %s', async (_, lead, wait) => {
+  for (const isPlatformKnown of [true, false]) {
+    const facts = { platform: { transfersNewestFirst: true } };
+    const { clock, leaveInDoubt, pay, payOthers, made, shiftMachine, payments, run } = setup(
+      {},
+      facts,
+    );
+    await payOthers(150, 3 * minute);
+    if (isPlatformKnown) await run(payments.accounts.list());
+    shiftMachine(lead);
+    await leaveInDoubt();
+    shiftMachine(0);
+    await payOthers(300, wait / 300);
+    await clock.advance(24 * 60 * minute);
+    expect(await pay()).toMatchObject({ result: 'found' });
+    expect(made()).toHaveLength(1);
+  }
+});
 
-test('a takeover with transfersNewestFirst reads only what is newer than the claim, by the platform’s time', async () => {
+test('a takeover newest first reads only transfers since the claim', async () => {
   const facts = { platform: { transfersNewestFirst: true } };
   const { clock, leaveInDoubt, pay, payOthers, sandbox, payments, run } = setup({}, facts);
   await payOthers(450, 3 * minute);
@@ -263,7 +257,7 @@ function listByTime(url: URL, sandbox: Sandbox): object {
 }
 
 test.each([3, 5, 16, 50])(
-  'a list that loses transfers with equal times is never believed: %i at a time',
+  'a list that loses equal times is never believed: %i together',
   async (burst) => {
     for (const place of [0, 1, burst - 1]) {
       const { clock, sandbox, leaveInDoubt, pay, made, payments, run } = setup({
@@ -295,7 +289,7 @@ test.each([3, 5, 16, 50])(
   },
 );
 
-test('eight parallel workers, whose store searches first, pay on a list that each payment moves', async () => {
+test('eight searching workers pay on a list that each payment moves', async () => {
   const { clock, sandbox, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'always' },
   });
@@ -317,7 +311,7 @@ test('eight parallel workers, whose store searches first, pay on a list that eac
   expect(lists / 48).toBeLessThan(12);
 });
 
-test('a raised grace period counts for an open claim, and an operator waits for it, too', async () => {
+test('a raised grace period counts for an open claim', async () => {
   const { clock, leaveInDoubt, payments, run, made } = setup();
   await leaveInDoubt('before_commit');
   const patient = payments.withOptions({ gracePeriod: 120 * minute }).transfers;
@@ -334,7 +328,7 @@ test('a raised grace period counts for an open claim, and an operator waits for 
   expect(await run(patient.createOnce(input))).toMatchObject({ result: 'created' });
 });
 
-test('a lowered grace period does not count for an open claim, nor for an operator', async () => {
+test('a lowered grace period does not count for an open claim', async () => {
   const { clock, leaveInDoubt, payments, run, made } = setup();
   await leaveInDoubt('before_commit');
   const { transfers } = payments.withOptions({ gracePeriod: minute });
@@ -349,7 +343,7 @@ test('a lowered grace period does not count for an open claim, nor for an operat
   expect(made()).toHaveLength(0);
 });
 
-test('a claim that ends only during the search of an operator’s decision leaves the payment in doubt', async () => {
+test("a claim that ends during an operator's search stays in doubt", async () => {
   let searchMs = 0;
   const { clock, leaveInDoubt, pay, payments, run, sandbox, made } = setup({
     show: (data) => {
@@ -368,7 +362,7 @@ test('a claim that ends only during the search of an operator’s decision leave
   expect(made()).toHaveLength(1);
 });
 
-test('with gracePeriod: Infinity an operator decides only after the deadline and 15 minutes', async () => {
+test('with gracePeriod: Infinity an operator waits 15 minutes after the deadline', async () => {
   const hour = 60 * minute;
   const { clock, leaveInDoubt, payments, run } = setup(
     {},
@@ -387,7 +381,7 @@ test('with gracePeriod: Infinity an operator decides only after the deadline and
   await decide();
 });
 
-test("decide('not_paid') searches as a takeover does: a masked transfer is a conflict, and force dismisses it", async () => {
+test("decide('not_paid') finds a masked transfer, which is a conflict", async () => {
   const masked = showAs((text) => `${text.slice(0, 4)}****${text.slice(-2)}`);
   const { clock, leaveInDoubt, payments, run, sandbox, pay } = setup({ show: masked });
   await leaveInDoubt();
@@ -408,7 +402,7 @@ test.each([
     ({ leaveInDoubt, short }: Cut) => leaveInDoubt('before_commit', { description: short }),
   ],
 ] as const)(
-  'a description that is cut to the reference of another payment, which is %s, is ambiguous',
+  'a description cut to another reference, which is %s, is ambiguous',
   async (_, makeOther) => {
     for (const [long, short] of [
       ['rent-2026-11', 'rent-2026-1'],
@@ -453,7 +447,7 @@ test.each<[string, (createdAt: string) => string]>([
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('one Date header that is an hour ahead hides no masked transfer from a takeover', async () => {
+test('a Date an hour ahead hides no masked transfer', async () => {
   const world = setup({ show: showAs(() => 'salary') });
   const { clock, leaveInDoubt, pay, payments, run, sandbox } = world;
   const ahead = new Date(clock.now() + 60 * minute).toUTCString();

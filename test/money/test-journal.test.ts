@@ -330,7 +330,7 @@ describe('testJournal rejects a journal in which', () => {
   });
 });
 
-test('testJournal rejects a journal in which none of several simultaneous claims succeeds', async () => {
+test('testJournal rejects a journal in which all simultaneous claims fail', async () => {
   const right = memoryJournal();
   let running = 0;
   const swap: Swap = async (...args) => {
@@ -421,7 +421,7 @@ describe('testJournal rejects a journal whose method open', () => {
     expect(await readReport(() => ({ ...right, open }))).toMatch(report);
   });
 
-  test('reads pages by their number, and so skips payments if other payments get a result meanwhile', async () => {
+  test('reads pages by number, and so skips payments', async () => {
     const { right, entries } = createStore();
     const open = async function* () {
       for (let page = 0; page < 25; page += 1) {
@@ -554,7 +554,7 @@ function createMapJournal(isSame: (one: unknown, other: unknown) => boolean): Jo
   };
 }
 
-test('testJournal rejects a journal whose find has no unique index, or that forgets its first claim', async () => {
+test('testJournal rejects a journal without a unique index for find', async () => {
   const journal = createMapJournal(isEqual);
   const report = await readReport(() => journal);
   expect(report).toContain('Cases of testJournal that failed: 3.');
@@ -604,7 +604,7 @@ test.concurrent.each(wrongSimilars)(
   },
 );
 
-test('testJournal rejects a journal whose similar lists a not_paid payment, or its first claim', async () => {
+test('testJournal rejects a similar that lists a not_paid payment', async () => {
   const journal = createMapJournal(isEqual);
   const { read, swap, now } = journal;
   const seen = new Map<string, number>();
@@ -647,7 +647,7 @@ const toJsonb = <T>(value: T): T =>
       : each,
   ) as T;
 
-test('a journal that returns fields in another order, as jsonb does, passes and pays', async () => {
+test('a journal that reorders fields, as jsonb does, passes and pays', async () => {
   const { read, swap, now } = createMapJournal(isEqual);
   const journal: Journal = {
     read: async (reference) => {
@@ -669,7 +669,7 @@ test('testJournal accepts a journal that has only read, swap and now', async () 
   await testJournal(async () => ({ read, swap, now }));
 });
 
-test('testJournal reports for each failure what was expected, what happened and what to do', async () => {
+test('testJournal reports what was expected, what happened, what to do', async () => {
   const right = memoryJournal();
   const swap: Swap = async (reference, before, after) =>
     right.swap(reference, (await right.read(reference)) && before, after);
@@ -684,7 +684,7 @@ test('testJournal reports for each failure what was expected, what happened and 
   `);
 });
 
-test('testJournal reports only the first failure if the journal cannot be read at all', async () => {
+test('testJournal reports only one failure if the journal is unreadable', async () => {
   const right = memoryJournal();
   const read = () => Promise.reject(new Error('connect to db://ops:hunter2@db failed'));
   expect(await readReport(() => ({ ...right, read }))).toMatchInlineSnapshot(`
@@ -695,7 +695,7 @@ test('testJournal reports only the first failure if the journal cannot be read a
   `);
 });
 
-test('testJournal rejects with the error of its argument makeJournal if makeJournal rejects', async () => {
+test('testJournal rejects with the error of its makeJournal', async () => {
   const error = new Error('the store is down');
   await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
 });
@@ -718,7 +718,7 @@ test.each([true, false])('testJournal removes only its own entries (%o)', async 
   expect(await right.read(input.description)).toEqual(claim);
 });
 
-test('testJournal uses other references if it runs again on the same store', async () => {
+test('testJournal uses other references in its next run', async () => {
   const right = memoryJournal();
   const runs = [new Set<string>(), new Set<string>()] as const;
   for (const references of runs) {

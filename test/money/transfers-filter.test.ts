@@ -54,7 +54,7 @@ test.each([
   expect(queries.some((each) => each.includes('accountId'))).toBe(false);
 });
 
-test('transfers.list sends accountId as the query parameter that the option transfersFilter names', async () => {
+test('transfers.list sends accountId as the parameter of transfersFilter', async () => {
   const { payments, queries } = setup({ platform: { transfersFilter: 'account' } });
   const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
   expect(page.data.length).toBeGreaterThan(0);

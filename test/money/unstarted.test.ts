@@ -29,7 +29,7 @@ async function setup() {
 
 const inputs = createSalaries(1);
 
-test('createAllOnce, waitForAll and reconcileAll calls that were never awaited or iterated cause a warning at process exit', async () => {
+test('calls that were never awaited or iterated warn at exit', async () => {
   const { transfers, exit } = await setup();
   void transfers.createAllOnce(inputs);
   void transfers.createAllOnce(inputs);
@@ -42,7 +42,7 @@ test('createAllOnce, waitForAll and reconcileAll calls that were never awaited o
   ]);
 });
 
-test('createAllOnce, waitForAll and reconcileAll calls that were awaited or iterated cause no warning at process exit', async () => {
+test('calls that were awaited or iterated do not warn at exit', async () => {
   const { transfers, exit } = await setup();
   await transfers.createAllOnce([]);
   for await (const _ of transfers.waitForAll([])) throw new Error('nothing to wait for');
@@ -53,7 +53,7 @@ test('createAllOnce, waitForAll and reconcileAll calls that were awaited or iter
   expect(exit()).toEqual([]);
 });
 
-test('the line at the exit counts each payment once whose request may have taken effect', async () => {
+test('the line at the exit counts each unknown payment once', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -79,7 +79,7 @@ test('the line at the exit counts each payment once whose request may have taken
   await running.catch(() => undefined);
 });
 
-test('createOnce calls that made a payment or were rejected cause no warning at process exit', async () => {
+test('made or rejected createOnce calls do not warn at exit', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -92,14 +92,14 @@ test('createOnce calls that made a payment or were rejected cause no warning at 
   expect(exit()).toEqual([]);
 });
 
-test('an awaited createAllOnce call causes a warning at process exit with the number of payments not made', async () => {
+test('an awaited createAllOnce warns at exit of unpaid payments', async () => {
   const { transfers, sandbox, exit } = await setup();
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
   await transfers.createAllOnce(inputs);
   expect(exit()).toEqual([expect.stringContaining('did not pay 1 of its payments')]);
 });
 
-test('a createOnce call for a payment that was made 30 days ago causes a warning at process exit, but a call for a payment that was made six days ago does not', async () => {
+test('createOnce for a payment of 30 days ago warns at exit', async () => {
   const { transfers, clock, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');

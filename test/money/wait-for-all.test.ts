@@ -127,7 +127,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-test('waitForAll reports each payment once, as soon as a request shows that its transfer has ended', async () => {
+test('waitForAll reports each payment once, as soon as it ended', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < number * minute ? 'processing' : (['completed', 'failed', 'cancelled'][number - 1] ?? '');
   const { follow, requests } = setup({ count: 3, statusAt });
@@ -135,7 +135,7 @@ test('waitForAll reports each payment once, as soon as a request shows that its 
   expect(requests.every(({ line }) => line.startsWith('GET '))).toBe(true);
 });
 
-test('waitForAll reports each payment that has not ended once at its timeout', async () => {
+test('waitForAll reports each open payment once at its timeout', async () => {
   const statusAt: StatusAt = (number) => ['completed', 'pending', 'settled'][number - 1];
   const { follow, clock } = setup({ count: 4, statusAt });
   const rows = await follow(createSalaries(4), { timeout: 10 * minute });
@@ -143,7 +143,7 @@ test('waitForAll reports each payment that has not ended once at its timeout', a
   expect(clock.passed).toBe(10 * minute);
 });
 
-test('the timeout of waitForAll is a day by default, and Infinity waits for every end', async () => {
+test('the timeout of waitForAll is a day by default', async () => {
   const late = setup({ statusAt: endsByNumber });
   expect(outline(await late.follow([salaryOf(2_000)]))).toEqual(['2000 missing']);
   expect(late.clock.passed).toBe(24 * 60 * minute);
@@ -153,7 +153,7 @@ test('the timeout of waitForAll is a day by default, and Infinity waits for ever
   expect(clock.passed).toBeGreaterThan(5_000 * minute);
 });
 
-test('waitForAll waits longer and longer between its requests, from 30 seconds up to 5 minutes', async () => {
+test('the pauses of waitForAll grow from 30 seconds to 5 minutes', async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 40 * minute });
   const times = requests.map(({ at }) => at / 1_000);
@@ -165,7 +165,7 @@ test('waitForAll waits longer and longer between its requests, from 30 seconds u
   expect(first.requests.map(({ at }) => at)).toEqual([0, 1_000, 2_500, 4_750, 5_000]);
 });
 
-test('the pause of waitForAll is never shorter than an interval above 5 minutes', async () => {
+test("an interval above 5 minutes is waitForAll's shortest pause", async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 60 * minute, interval: 20 * minute });
   expect(requests.map(({ at }) => at / minute)).toEqual([0, 20, 40, 60]);
@@ -174,7 +174,7 @@ test('the pause of waitForAll is never shorter than an interval above 5 minutes'
 const isShortly: StatusAt = (number, ms) =>
   ms < (number / 200) * 30 * minute ? 'processing' : 'completed';
 
-test('waitForAll sends fewer than 70 requests for 200 recorded payments and a history of 100,000 transfers', async () => {
+test('waitForAll follows 200 recorded payments in under 70 requests', async () => {
   const { follow, requests, clock } = setup({
     count: 200,
     history: 100_000,
@@ -189,7 +189,7 @@ test('waitForAll sends fewer than 70 requests for 200 recorded payments and a hi
   expect(requests.length).toBeLessThan(70);
 });
 
-test('waitForAll reports each ended payment even if the caller stops and restarts it at 200 random moments', async () => {
+test('waitForAll reports each end despite 200 random restarts', async () => {
   vi.mocked(Math.random).mockRestore();
   const { payments, clock } = setup({ count: 200, statusAt: isShortly, isRecorded: true });
   const told = new Map<string, string>();
@@ -215,7 +215,7 @@ test('waitForAll reports each ended payment even if the caller stops and restart
   expect([...told.values()]).toEqual(Array.from({ length: 200 }, () => 'completed'));
 });
 
-test('waitForAll without a journal reads the whole list once, and afterwards only a part of the list', async () => {
+test('waitForAll without a journal reads the whole list only once', async () => {
   const { follow, requests } = setup({ count: 200, history: 10_000, statusAt: isShortly });
   await follow(createSalaries(200));
   const [first = [], ...later] = Object.values(Object.groupBy(requests, ({ at }) => at));
@@ -224,7 +224,7 @@ test('waitForAll without a journal reads the whole list once, and afterwards onl
   expect(Math.max(...later.map((round) => round?.length ?? 0))).toBeLessThanOrEqual(4);
 });
 
-test('waitForAll reads a payment by its recorded id if a long list shows the payment only on its last pages', async () => {
+test('waitForAll reads a payment on the last pages by its id', async () => {
   const { follow, requests } = setup({
     count: 5,
     history: 10_000,
@@ -241,7 +241,7 @@ test('waitForAll reads a payment by its recorded id if a long list shows the pay
   expect(reads).toBe(new Set(requests.map(({ at }) => at)).size);
 });
 
-test('waitForAll looks in the list for a payment whose recorded id the platform does not know', async () => {
+test('waitForAll searches the list for an unknown recorded id', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : undefined);
   const order = 'oldest first';
   const { payments, clock, requests } = setup({ statusAt, history: 150, order });
@@ -251,7 +251,7 @@ test('waitForAll looks in the list for a payment whose recorded id the platform 
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('waitForAll uses another page size each time that it repeats the reading of a list that contradicts itself', async () => {
+test('waitForAll repeats a contradictory list with another page size', async () => {
   const limits: (string | null)[] = [];
   const { follow } = setup({
     statusAt: () => 'completed',
@@ -266,7 +266,7 @@ test('waitForAll uses another page size each time that it repeats the reading of
   expect(limits).toEqual(['99', '98', '97', '98']);
 });
 
-test('waitForAll reads a list of several pages twice only before it says missing', async () => {
+test('waitForAll reads twice only before it says missing', async () => {
   const { follow, requests } = setup({ history: 150, statusAt: () => undefined });
   const rows = await follow([salaryOf(1)], { timeout: 2 * minute, interval: minute });
   expect(outline(rows)).toEqual(['1 missing']);
@@ -282,7 +282,7 @@ test('waitForAll reads a list of several pages twice only before it says missing
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
 
-test('waitForAll goes on even if its requests fail four times in a row', async () => {
+test('waitForAll goes on after four failures in a row', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 25 * minute ? 'pending' : 'completed');
   const { follow } = setup({
     statusAt,
@@ -303,7 +303,7 @@ test('waitForAll rejects if its requests fail five times in a row', async () => 
   expect(requests).toHaveLength(5);
 });
 
-test('waitForAll repeats a failed last round after a second, because nothing else shows what is open', async () => {
+test('waitForAll repeats a failed last round after a second', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),
@@ -322,7 +322,7 @@ test.each<[string, () => Response, number]>([
   ['at once if the platform does not know the account', unknown, 1],
   ['after five rounds if a gateway refuses the account', ofGateway, 5],
   ['after five rounds if the platform is not available', unavailable, 5],
-])('waitForAll gives up an account %s, and follows the others to their end', async (...row) => {
+])('waitForAll gives up an account %s, and follows the others', async (...row) => {
   const [, fail, rounds] = row;
   const warned = vi.spyOn(console, 'warn').mockReturnValue();
   const isOther = ({ searchParams }: URL) => searchParams.get('accountId') === otherCompany;
@@ -350,7 +350,7 @@ test.each<[string, () => Response, number]>([
 });
 
 test.each([1, 50, 29_999])(
-  'a timeout of %i ms, below the interval, is kept although each read takes 20 ms',
+  'waitForAll keeps a timeout of %i ms below its interval',
   async (timeout) => {
     const clock = new VirtualClock(start);
     const { payments } = clientOf(
@@ -370,29 +370,26 @@ test.each([1, 50, 29_999])(
 test.each([
   ['Infinity', Infinity, 2],
   ['a week', 7 * 24 * 60 * minute, 3],
-])(
-  'with a timeout of %s, one line tells after a day what the platform does not show',
-  async (_, timeout, late) => {
-    const warned = vi.spyOn(console, 'warn').mockReturnValue();
-    const { payments, clock } = setup({
-      count: 3,
-      statusAt: (number, ms) => (number === 1 || ms > 3_000 * minute ? 'completed' : undefined),
-    });
-    const inputs = [salaryOf(1), salaryOf(late)];
-    const followed = collect(payments.transfers.waitForAll(inputs, { timeout }));
-    const toldAt: number[] = [];
-    warned.mockImplementation((line) => {
-      if (String(line).includes('for a day')) toldAt.push(clock.passed);
-    });
-    expect(outline(await clock.runTimersDuring(followed))).toEqual([
-      '1 completed',
-      `${late} completed`,
-    ]);
-    expect(toldAt).toHaveLength(1);
-    expect(toldAt[0]).toBeGreaterThanOrEqual(24 * 60 * minute);
-    expect(toldAt[0]).toBeLessThan(24 * 60 * minute + 6 * minute);
-  },
-);
+])('waitForAll (timeout %s) says once what is missing for a day', async (_, timeout, late) => {
+  const warned = vi.spyOn(console, 'warn').mockReturnValue();
+  const { payments, clock } = setup({
+    count: 3,
+    statusAt: (number, ms) => (number === 1 || ms > 3_000 * minute ? 'completed' : undefined),
+  });
+  const inputs = [salaryOf(1), salaryOf(late)];
+  const followed = collect(payments.transfers.waitForAll(inputs, { timeout }));
+  const toldAt: number[] = [];
+  warned.mockImplementation((line) => {
+    if (String(line).includes('for a day')) toldAt.push(clock.passed);
+  });
+  expect(outline(await clock.runTimersDuring(followed))).toEqual([
+    '1 completed',
+    `${late} completed`,
+  ]);
+  expect(toldAt).toHaveLength(1);
+  expect(toldAt[0]).toBeGreaterThanOrEqual(24 * 60 * minute);
+  expect(toldAt[0]).toBeLessThan(24 * 60 * minute + 6 * minute);
+});
 
 /** A second transfer of the first salary, which the list shows after 150 others. */
 const again = (changes: object = {}): object => ({
@@ -411,7 +408,7 @@ test.each<[string, StatusAt, object, number]>([
   ['fails later', (_, ms) => (ms < 10 * minute ? 'pending' : 'failed'), { status: 'pending' }, 10],
   ['failed, and the other has another amount', () => 'failed', { amount: '13.00' }, 0],
 ])(
-  'a payment whose recorded transfer %s is ambiguous if the list shows another one further on',
+  'a payment whose transfer %s is ambiguous beside another listed one',
   async (_, statusAt, changes, minutes) => {
     const { follow, payments, clock } = setup({
       statusAt,
@@ -430,7 +427,7 @@ test.each<[string, StatusAt, object, number]>([
   },
 );
 
-test('waitForAll reads the whole list at most every 30 minutes for failed payments, and until then says nothing', async () => {
+test('waitForAll reads all for failed payments at most every 30 minutes', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < (number - 1) * 5 * minute ? 'pending' : 'failed';
   const { payments, clock, requests } = setup({
@@ -457,7 +454,7 @@ test('waitForAll reads the whole list at most every 30 minutes for failed paymen
   expect(lists.length).toBeLessThanOrEqual(2 * 6 + 2 * rounds);
 });
 
-test('a failed payment is pending, with its status, if the whole list cannot be read', async () => {
+test('a failed payment is pending if the list cannot be read', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'failed' : 'completed');
   const { follow, clock } = setup({
     count: 2,
@@ -472,7 +469,7 @@ test('a failed payment is pending, with its status, if the whole list cannot be 
   expect(clock.passed).toBe(5 * minute);
 });
 
-test('a failed payment waits for the next reading if the whole list was read less than 30 minutes ago', async () => {
+test('a failed payment waits for the next whole reading', async () => {
   const statusAt: StatusAt = (number, ms) => (number === 1 || ms > minute ? 'failed' : 'pending');
   const { payments, clock } = setup({ count: 2, statusAt, history: 300, isRecorded: true });
   const seen: unknown[] = [];
@@ -512,7 +509,7 @@ test('an abort ends waitForAll during a pause', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('waitForAll rejects invalid options and two inputs with one reference before the first request', async () => {
+test('waitForAll rejects invalid options and repeated references before any request', async () => {
   const { payments, requests } = setup({ statusAt: endsByNumber });
   const twice = payments.transfers.waitForAll([salaryOf(1), salaryOf(1)]);
   expect((await failureOf(twice, ValidationError)).message).toContain('inputs[1].description');
@@ -525,7 +522,7 @@ test('waitForAll rejects invalid options and two inputs with one reference befor
   expect(requests).toEqual([]);
 });
 
-test('await of waitForAll resolves to the totals and to the payments that did not complete', async () => {
+test('await of waitForAll resolves to totals and what did not complete', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : 'failed');
   const { payments, clock } = setup({ count: 2, statusAt });
   const followed = payments.transfers.waitForAll(createSalaries(2));
@@ -535,7 +532,7 @@ test('await of waitForAll resolves to the totals and to the payments that did no
   expect(followed.totals).toEqual(totals);
 });
 
-test('a similar transfer that an earlier round has shown is no candidate of a later round', async () => {
+test("an earlier round's similar transfer is no candidate later", async () => {
   const similar = { ...again({ description: `${salaryOf(1).description} copy` }) };
   const oldest: object[] = [similar];
   const { follow, clock } = setup({ statusAt: () => undefined, oldest });
@@ -544,7 +541,7 @@ test('a similar transfer that an earlier round has shown is no candidate of a la
   expect(outline(await rows)).toEqual(['1 missing']);
 });
 
-test('waitForAll goes on if the platform no longer shows a transfer, and reports the payment as missing at its timeout', async () => {
+test("a transfer that disappears is missing at waitForAll's timeout", async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 2 * minute ? 'pending' : undefined);
   const { follow } = setup({ statusAt });
   expect(outline(await follow([salaryOf(1)], { timeout: 10 * minute }))).toEqual(['1 missing']);

@@ -119,7 +119,7 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('waitFor with %o rejects a pending transfer after %i ms as unknown', async (options, ms) => {
+])('waitFor with %o is unknown while pending after %i ms', async (options, ms) => {
   const { clock, wait } = scripted(['pending']);
   const error = await failureOf(wait(options), WaitError);
   expect(error).toMatchObject({
@@ -134,7 +134,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('waitFor ends at its timeout even if one of its requests gets no response', async () => {
+test('waitFor ends at its timeout even if a request hangs', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
@@ -145,7 +145,7 @@ test('waitFor ends at its timeout even if one of its requests gets no response',
   expect(clock.passed).toBe(700);
 });
 
-test('the pause of waitFor between two requests grows to fifteen seconds', async () => {
+test('the pause of waitFor grows to fifteen seconds', async () => {
   const { wait, times } = scripted(['pending']);
   await failureOf(wait({ timeout: 100_000 }), WaitError);
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -154,7 +154,7 @@ test('the pause of waitFor between two requests grows to fifteen seconds', async
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('the option interval of waitFor is the first pause between two requests, with jitter', async () => {
+test('interval of waitFor is the first pause, with jitter', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
@@ -172,7 +172,7 @@ test.each([
   [['completed', 'processing'], 'processing'],
   [['completed', 'pending'], 'pending'],
   [['completed', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('waitFor rejects if a transfer is open again after its end (%o)', async (statuses, last) => {
+])('waitFor rejects if an ended transfer is open again (%o)', async (statuses, last) => {
   const { wait, requests } = scripted(statuses);
   // Without `until`, the first `completed` would end the wait.
   const error = await failureOf(wait({ until: () => false }), WaitError);
@@ -188,7 +188,7 @@ test.each([
 test.each([
   [['processing', 'pending', 'completed']],
   [['processing', 'on_hold', 'pending', 'completed']],
-])('waitFor goes on while a transfer is open, in any order of statuses (%o)', async (statuses) => {
+])('waitFor goes on while a transfer is open (%o)', async (statuses) => {
   const { wait } = scripted(statuses);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
@@ -225,7 +225,7 @@ test.each(['settled', 'returned'])('until may wait for an undocumented %s', asyn
   expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
 });
 
-test('the field last of a WaitError is a copy of the transfer, shortened if the transfer is very large', async () => {
+test('last of a WaitError is a copy, shortened if very large', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
@@ -243,7 +243,7 @@ test('the field last of a WaitError is a copy of the transfer, shortened if the 
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
-test('the field last of a WaitError has a large integer as a string', async () => {
+test('last of a WaitError has a large integer as a string', async () => {
   const text = JSON.stringify({ ...transfer, status: 'failed' }).replace(
     '{',
     '{"block":9007199254740993,',
@@ -253,20 +253,20 @@ test('the field last of a WaitError has a large integer as a string', async () =
   expect(JSON.stringify(last)).toContain('"block":"9007199254740993"');
 });
 
-test('waitFor goes on if the first reads of a new transfer respond with 404', async () => {
+test('waitFor goes on after 404s for a new transfer', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect(times).toHaveLength(5);
 });
 
-test('waitFor rejects with a NotFoundError if a transfer is not found for half a minute', async () => {
+test('waitFor throws NotFoundError after half a minute of 404', async () => {
   const { wait, clock } = scripted([404]);
   await failureOf(wait(), NotFoundError);
   expect(clock.passed).toBeGreaterThanOrEqual(30_000);
   expect(clock.passed).toBeLessThan(46_000);
 });
 
-test('the error of waitFor names the id of a transfer that was not found before the timeout', async () => {
+test('a waitFor timeout names a transfer that was not found', async () => {
   const { wait } = scripted([404]);
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
@@ -282,7 +282,7 @@ test('the error of waitFor names the id of a transfer that was not found before 
   expect(late.cause).toBeUndefined();
 });
 
-test('the error of an aborted waitFor does not contain an invalid id', async () => {
+test("an aborted waitFor's error contains no invalid id", async () => {
   const { payments } = scripted(['completed']);
   const wait = payments.transfers.waitFor('sk_live_1', {
     signal: AbortSignal.abort(),
@@ -292,7 +292,7 @@ test('the error of an aborted waitFor does not contain an invalid id', async () 
   );
 });
 
-test('waitFor rejects with a WaitError after five failed requests in a row', async () => {
+test('waitFor rejects after five failed requests in a row', async () => {
   const { wait, requests } = scripted(['pending', 503]);
   const error = await failureOf(wait(), WaitError);
   expect(error).toMatchObject({
@@ -314,13 +314,13 @@ test('waitFor goes on after four failed requests in a row', async () => {
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each request of waitFor has its own retries, as many as maxRetries', async () => {
+test('each request of waitFor has maxRetries of its own', async () => {
   const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
   expect(requests).toHaveLength(5 * 3);
 });
 
-test('the options maxRetries, headers and query of waitFor apply to every request', async () => {
+test('maxRetries, headers and query of waitFor apply to each request', async () => {
   const { wait, requests } = scripted([503, 'pending', 'completed'], { maxRetries: 2 });
   await wait({ maxRetries: 0, headers: { 'x-team': 'treasury' }, query: { expand: 'all' } });
   expect(requests).toHaveLength(3);
@@ -330,7 +330,7 @@ test('the options maxRetries, headers and query of waitFor apply to every reques
   }
 });
 
-test('waitFor rejects with the outcome unknown if the function apiKey rejects before the first request', async () => {
+test('waitFor is unknown if apiKey rejects before the first request', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
   const { wait, requests } = scripted(['completed'], { apiKey });
   const error = await failureOf(wait(), ConfigurationError);
@@ -371,14 +371,14 @@ test('waitFor goes on after a response that is null', async () => {
 test.each([
   ['a boolean', (isReached: boolean) => isReached],
   ['a promise', (isReached: boolean) => Promise.resolve(isReached)],
-])('waitFor resolves as soon as its option until gives true in %s', async (_, give) => {
+])('waitFor resolves once until gives true in %s', async (_, give) => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer) => give(status === 'processing');
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
   expect(requests).toHaveLength(2);
 });
 
-test('waitFor ends at its timeout even if its option until never resolves', async () => {
+test('waitFor ends at its timeout even if until never resolves', async () => {
   const { wait: waitLonger } = scripted(['pending']);
   const never = (): Promise<boolean> => new Promise(() => undefined);
   await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
@@ -431,13 +431,13 @@ test('waitFor sends nothing when its signal is already aborted', async () => {
   expect(requests).toEqual([]);
 });
 
-test('waitFor resolves to a failed transfer if the option until accepts the transfer', async () => {
+test('waitFor resolves to a failed transfer that until accepts', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('waitFor rejects if the transfer has failed and the option until does not accept the transfer', async () => {
+test('waitFor rejects a failed transfer that until does not accept', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
@@ -456,7 +456,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('waitFor goes on if the function in the option onPoll throws or rejects', async () => {
+test('waitFor goes on if onPoll throws or rejects', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -489,7 +489,7 @@ test.each<[string, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('the error of waitFor about a misspelt option names the closest option', async () => {
+test('an error about a misspelt option of waitFor names the closest', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([

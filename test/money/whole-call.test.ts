@@ -136,7 +136,7 @@ function setup(delays: Delays, { isRecent = false } = {}) {
   return { transfers, measure, claim, calls };
 }
 
-test('no method that pays or searches takes longer than totalTimeout, however slow its parts are', async () => {
+test('no method that pays or searches takes longer than totalTimeout', async () => {
   let longest = 0;
   for (let seed = 1; seed <= 50; seed += 1) {
     const random = createRandom(seed);
@@ -173,7 +173,7 @@ test('no method that pays or searches takes longer than totalTimeout, however sl
   expect(longest).toBeGreaterThan(totalTimeout / 2);
 });
 
-test('a recorded payment is read within totalTimeout, the time of the journal included', async () => {
+test('a recorded payment is read within totalTimeout, journal included', async () => {
   const { transfers, measure } = setup({ ...quick, read: 30_000, journal: 4_000 });
   await measure(() => transfers.createOnce(input, { totalTimeout: 2 * totalTimeout }));
   let error: unknown;
@@ -182,7 +182,7 @@ test('a recorded payment is read within totalTimeout, the time of the journal in
   expect(error).toMatchObject({ outcome: 'unknown', retryable: true });
 });
 
-test('a claim that leaves too little time for the request is withdrawn, and nothing is sent', async () => {
+test('a claim with too little time left is withdrawn, nothing sent', async () => {
   const clock = new VirtualClock();
   const memory = memoryJournal({ now: () => clock.now() });
   let isSlow = true;
@@ -203,7 +203,7 @@ test('a claim that leaves too little time for the request is withdrawn, and noth
   expect(await memory.read(input.description)).toBeUndefined();
 });
 
-test('an abort while the journal’s first claim is checked leaves no claim behind', async () => {
+test("an abort during the first claim's check leaves no claim", async () => {
   const memory = memoryJournal();
   const controller = new AbortController();
   let isClaimed = false;
@@ -226,7 +226,7 @@ test('an abort while the journal’s first claim is checked leaves no claim behi
 });
 
 test.each([0, 4_000])(
-  'an outage in which handshakes hang leaves no claim behind, if the journal needs %i ms',
+  'hanging handshakes leave no claim behind (journal: %i ms)',
   async (journalMs) => {
     const server = createServer();
     server.listen(0, '127.0.0.1');

@@ -80,7 +80,7 @@ test.each(
     [422, undefined].map((status) => ({ name, breakage, status })),
   ),
 )(
-  'a call that stood still tells no failure while another has paid, if $name ($status)',
+  "a stalled call tells no failure after another's payment, if $name ($status)",
   async ({ breakage, status }) => {
     const { pay, made } = setup(breakage, { status });
     const result = await pay().catch((error: unknown) => error);
@@ -90,7 +90,7 @@ test.each(
   },
 );
 
-test('a rejection is told if the reply to the withdrawal is lost and a read shows no claim', async () => {
+test('a rejection is told if a read shows the claim withdrawn', async () => {
   const { pay, store, made } = setup(
     (inner) => ({ swap: (...swap) => inner.swap(...swap).then(fails) }),
     { meanwhile: 'waits', status: 422 },
@@ -100,13 +100,13 @@ test('a rejection is told if the reply to the withdrawal is lost and a read show
   expect(made()).toBe(0);
 });
 
-test('a rejection is unknown if the claim cannot be withdrawn, because the next call searches', async () => {
+test('a rejection is unknown if its claim cannot be withdrawn', async () => {
   const { pay, store } = setup(() => ({ swap: fails }), { meanwhile: 'waits', status: 422 });
   expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
   expect(await store.read(input.description)).toMatchObject({ state: 'sending' });
 });
 
-test('nothing is sent if the journal’s files change while the payment waits for its credential', async () => {
+test("nothing is sent if the journal's files change before the request", async () => {
   const sandbox = seedDemo(new Sandbox());
   const memory = memoryJournal();
   let isRemoved = false;
@@ -124,7 +124,7 @@ test('nothing is sent if the journal’s files change while the payment waits fo
   expect(await memory.read(input.description)).toBeUndefined();
 });
 
-test('a call that stood still resolves to what another call has recorded, and changes nothing', async () => {
+test('a stalled call resolves to what another has recorded', async () => {
   const { pay, store, made } = setup(() => ({}), { status: 422 });
   expect(await pay()).toMatchObject({ result: 'recorded' });
   const { history = [] } = (await store.read(input.description)) ?? {};

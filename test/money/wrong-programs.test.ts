@@ -233,7 +233,7 @@ test.each<[string, (world: World) => PromiseLike<unknown>]>([
   expect(world.lines()).toEqual([]);
 });
 
-test('the rows of a batch cause no line about each other, even after a row has ended in doubt', async () => {
+test('rows of a batch cause no line about each other', async () => {
   const { sandbox, payments, lose, lines } = setup();
   lose(1);
   const fault = { kind: 'status', status: 503 } as const;
@@ -283,7 +283,7 @@ test.each<[string, () => unknown]>([
 });
 
 test.each([{ toString: null }, Object.create(null), { toString: 1, valueOf: 1 }])(
-  'a reference that is no text, such as %o, stops no batch',
+  'a reference that is no text (%o) stops no batch',
   async (description) => {
     const { transfers, lines } = setup();
     const unreadable = { ...input, description };
