@@ -96,7 +96,7 @@ const inFields = (
   send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
 }));
 
-test('the tests of ids try every method of the API that has an id in the path', () => {
+test('the tests cover every method with an id in its path', () => {
   expect(inPaths.map(({ name }) => name)).toEqual([
     'entities.get',
     'accounts.get',
@@ -110,7 +110,7 @@ test('the tests of ids try every method of the API that has an id in the path', 
   ]);
 });
 
-test('the tests of ids try every query parameter and every field of a request body that takes an id', () => {
+test('the tests cover every query parameter and field with an id', () => {
   const fields = endpoints.flatMap(({ operation, base, query, body }) =>
     [...query, ...body]
       .filter((field) => base === 'versioned' && field.endsWith('Id'))
@@ -120,7 +120,7 @@ test('the tests of ids try every query parameter and every field of a request bo
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name rejects every value that is not an id of the expected resource, and sends no request',
+  '$name rejects every value but an id of its resource',
   async ({ prefix, path, required, send }) => {
     // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
@@ -153,7 +153,7 @@ test.each([
   ]);
 });
 
-test('the error for an invalid id describes the value without showing it', async () => {
+test('the error for an invalid id does not show it', async () => {
   const describe = async (id: unknown) => {
     const error = await rejection((payments) => invoke(payments, 'accounts.get', [id]));
     return error.issues[0]?.message;
@@ -175,7 +175,7 @@ test('the error for an invalid id describes the value without showing it', async
   expect(await Promise.all(rows.map(([id]) => describe(id)))).toEqual(rows.map(([, text]) => text));
 });
 
-test('error.issues says which id is expected in place of an invalid id, and does not show the invalid value', async () => {
+test('error.issues names the expected id and hides the invalid value', async () => {
   const error = await rejection((payments) => payments.transfers.get('sk_live_pasted_by_mistake'));
   expect(error.issues[0]?.message).toContain('expected the id of a Transfer, txfr_…');
   expect(JSON.stringify(error)).not.toContain('pasted_by_mistake');
@@ -216,7 +216,7 @@ const nasty = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('get(id) never sends a request to another endpoint, even if the id contains slashes, dots or other special characters', async () => {
+test('get(id) reaches no other endpoint, whatever characters the id has', async () => {
   const { fetch, requests } = recorder(() => new Response('{}', { status: 404 }));
   const payments = new PaymentsClient({ baseUrl: base, apiKey: 'sk_x', fetch, maxRetries: 0 });
   let accepted = 0;
@@ -248,7 +248,7 @@ test('get(id) never sends a request to another endpoint, even if the id contains
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('payments.request never sends a request outside the chosen API, whatever path the caller passes', async () => {
+test('payments.request stays inside the chosen API, whatever the path is', async () => {
   const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,

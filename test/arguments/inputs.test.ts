@@ -113,7 +113,7 @@ describe('transfers.create', () => {
     'transfers.create',
   );
 
-  test('every method that takes a payment rejects a currency with a line break before a request', async () => {
+  test('every method that pays rejects a currency with a line break', async () => {
     const input = { ...newTransfer, currency: 'USDC\r', description: 'invoice 4711' };
     const { payments, requests } = clientOf(undefined, { journal: memoryJournal() });
     const { transfers } = payments;
@@ -141,7 +141,7 @@ describe('transfers.create', () => {
     },
   );
 
-  test('the error of transfers.create names all mistakes in the input and the options', async () => {
+  test('the error of transfers.create names all mistakes at once', async () => {
     const input = { sourceAccountId: 'cpty_1', amount: 1, memo: '', counterpartyId: 'cpty_/' };
     const error = await rejection((payments) =>
       payments.transfers.create(input as unknown as TransferCreateInput, {
@@ -159,7 +159,7 @@ describe('transfers.create', () => {
     ]);
   });
 
-  test('the error for an invalid amount says how to write an amount', async () => {
+  test('the error for an invalid amount shows how to write one', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -296,7 +296,7 @@ test('entities.create, accounts.create and accounts.update send an empty name un
 });
 
 test.each(endpoints.filter(({ body }) => body.length > 0))(
-  '$operation returns a rejected promise for an invalid input, and does not throw',
+  '$operation rejects an invalid input and does not throw',
   async ({ operation, path }) => {
     for (const input of [undefined, null, 5, 'x', [], () => 1, Symbol('x')]) {
       const first = path.includes('{id}') ? ['acc_1'] : [];

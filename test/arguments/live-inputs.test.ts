@@ -73,7 +73,7 @@ const payment = {
 };
 
 test.each(['reconcileAll', 'waitForAll'] as const)(
-  '%s compares the array that it was given, even if the caller replaces its rows meanwhile',
+  '%s compares the original array after its rows were replaced',
   async (method) => {
     const sandbox = seedDemo(new Sandbox({ autoAdvance: 1 }));
     const { transfers } = new PaymentsClient({
@@ -126,7 +126,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     ],
   };
   test.each(Object.entries(calls))(
-    '%s sends the fields that the input had at the call, even if the caller changes the input afterwards',
+    '%s sends the fields as they were at the call',
     async (_operation, [fields, call]) => {
       const { payments, requests } = clientOf(() => respond(500));
       const input = make(fields);
@@ -137,7 +137,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     },
   );
 
-  test('transfers.list sends the filters that the query had at the call, even if the caller changes the query afterwards', async () => {
+  test('transfers.list sends the filters as they were at the call', async () => {
     const { payments, requests } = clientOf(() => respond(500));
     const fields = { accountId: 'acc_000001', limit: 7 };
     const query = make(fields);
@@ -164,7 +164,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     return { journal, payments, authorized, listed };
   };
 
-  test('createOnce passes the fields that the input had at the call to authorize, the journal and the platform, even if the caller changes the input afterwards', async () => {
+  test('createOnce pays the input as it was at the call', async () => {
     const { journal, payments, authorized, listed } = setup();
     const input = make(payment) as OnceInput;
     const paying = payments.transfers.createOnce(input);
@@ -182,7 +182,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     });
   });
 
-  test('createAllOnce pays with the fields that each input had when the generator yielded the input, even if the generator changes the object afterwards', async () => {
+  test('createAllOnce pays each input as the generator yielded it', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     function* source(): Generator<OnceInput> {
@@ -199,7 +199,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     expect(totals.pending.count).toBe(3);
   });
 
-  test('createAllOnce pays and counts the original amounts even if the caller changes the inputs during the batch', async () => {
+  test('createAllOnce pays original amounts if inputs change during the batch', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     const inputs = references.map(

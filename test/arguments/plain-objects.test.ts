@@ -116,17 +116,17 @@ describe('the options object of a client', () => {
     ]);
   });
 
-  test.each(hiding)('is rejected if the option headers is %s and not a plain object', (_, make) => {
+  test.each(hiding)('is rejected if the headers are %s, no plain object', (_, make) => {
     const options = { ...tenantOptions, headers: make({ 'x-key': 'stored' }) as never };
     expect(() => new PaymentsClient(options)).toThrow(/option headers: .*plain object/);
   });
 });
 
-describe('the ValidationError for an array of invalid values', () => {
+describe('the ValidationError for many invalid values', () => {
   test.each([
     ['60,000 values, more than anybody reads', 60_000],
     ['200,000 values, more than the call stack could hold', 200_000],
-  ])('names at most 1,000 values, in short, if the array has %s', async (_, length) => {
+  ])('names at most 1,000 values if the array has %s', async (_, length) => {
     const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
     const { payments, requests } = clientOf();
     const error = await failureOf(

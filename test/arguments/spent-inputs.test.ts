@@ -94,7 +94,7 @@ describe.each(calls)('the batch method %s', (operation, call) => {
   describe.each([...readOnce, ['a database cursor', createCursor] as const])(
     'with %s as inputs',
     (_, create) => {
-      test('rejects a second loop over the same result, and the error says to pass an array', async () => {
+      test('rejects a second loop over its result and suggests an array', async () => {
         const { transfers, sandbox } = setup();
         const loop = call(transfers, create());
         expect(await countRows(loop)).toBe(3);
@@ -108,7 +108,7 @@ describe.each(calls)('the batch method %s', (operation, call) => {
         expect(sandbox.log).toHaveLength(before);
       });
 
-      test('rejects a second loop over the same result even if the first loop ended with break', async () => {
+      test('rejects a second loop even after a break', async () => {
         const { transfers } = setup();
         const loop = call(transfers, create());
         for await (const _ of loop) break;
@@ -141,13 +141,13 @@ describe.each(calls)('the batch method %s', (operation, call) => {
     }
   });
 
-  test('resolves a second await of the same call to the same result', async () => {
+  test('resolves a second await to the same result', async () => {
     const { transfers } = setup();
     const loop = call(transfers, salaries.values());
     expect(await loop).toBe(await loop);
   });
 
-  test('accepts an array or a queue that has become empty since the first loop', async () => {
+  test('accepts an array or queue that is empty by now', async () => {
     const { transfers } = setup();
     const inputs = [...salaries];
     const loop = call(transfers, inputs);

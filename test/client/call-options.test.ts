@@ -179,7 +179,7 @@ describe('every call', () => {
     }
   });
 
-  test('the error for invalid call options names every invalid option at once', async () => {
+  test('the error for call options names every invalid option at once', async () => {
     const options = { timeout: 0, maxRetries: -1, headers: { host: 'x' }, retries: 1 };
     const error = await rejection((payments) =>
       payments.transfers.create(newTransfer, options as RequestOptions),

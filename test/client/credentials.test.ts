@@ -53,7 +53,7 @@ const accepting =
 
 const list = { address } as const;
 
-test('the versioned API receives only the API key, and the root API receives only the JWT', async () => {
+test('the versioned API gets the API key, the root the JWT', async () => {
   const tokens: string[] = [];
   const { payments } = clientOf((request) => {
     tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
@@ -67,7 +67,7 @@ test('the versioned API receives only the API key, and the root API receives onl
 test.each([
   ['at once', () => 'sk_from_function'],
   ['in a promise', () => Promise.resolve('sk_from_function')],
-])('ten calls in a row call a credential function once if it returns %s', async (_, give) => {
+])('ten calls run a credential function once if it returns %s', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   expect(source).not.toHaveBeenCalled();
@@ -107,7 +107,7 @@ test.each([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('the client continues to use a JWT from a credential function if the JWT has expired by the local clock or its expiry cannot be read', async () => {
+test('an expired or unreadable JWT from a function stays in use', async () => {
   const clock = new VirtualClock();
   for (const token of [
     expiring(clock.now() - 3_600_000),
@@ -134,7 +134,7 @@ test('fifty concurrent 401s fetch a single new token', async () => {
   expect(bearersOf(requests).toSorted()).toEqual(sent);
 });
 
-test('a late 401 to a request with an old token does not discard the new token', async () => {
+test('a late 401 for an old token keeps the new token', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -151,7 +151,7 @@ test('a late 401 to a request with an old token does not discard the new token',
   expect(requests).toHaveLength(4);
 });
 
-test('after a 401 a creation is sent again once with a new token, even if maxRetries is 0', async () => {
+test('after a 401 a creation is resent once, even with maxRetries 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -164,7 +164,7 @@ test('after a 401 a creation is sent again once with a new token, even if maxRet
   expect(onRetry).not.toHaveBeenCalled();
 });
 
-test('a request that is sent again after a 401 does not count as a retry', async () => {
+test('a resend after a 401 does not count as a retry', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const responses = [401, 429, 429, 201];
   const clock = new VirtualClock();
@@ -191,7 +191,7 @@ test('a call sends no third request after a second 401', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a request with a string as credential is not sent again after a 401', async () => {
+test('a 401 to a string credential causes no second request', async () => {
   const { payments, requests } = clientOf(() => respond(401, errorBody));
   await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
   expect(requests).toHaveLength(1);
@@ -206,7 +206,7 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
-])('a call fails before sending a request if the credential function %s', async (_, give) => {
+])('a call sends nothing if the credential function %s', async (_, give) => {
   const source = vi.fn(give);
   const { payments, requests } = clientOf(() => respond(200), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), ConfigurationError);
@@ -321,7 +321,7 @@ test('a hanging credential function is retried after one timeout', async () => {
   expect(bearersOf(requests)).toEqual(['sk_first']);
 });
 
-test('if a slow call of a credential function returns an invalid token, a newer call of the function goes on, and API calls continue to share the newer call', async () => {
+test('a late invalid token does not end a newer credential call', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -346,7 +346,7 @@ test('if a slow call of a credential function returns an invalid token, a newer 
   expect(await Promise.all([second, third])).toMatchObject([{ phase }, { phase }]);
 });
 
-test('an error redacts the token in use even if the credential function returned many older tokens late', async () => {
+test('an error redacts the current token although older tokens came late', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -369,7 +369,7 @@ test('an error redacts the token in use even if the credential function returned
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('an error redacts every token that the failed call has used, even if other calls have fetched many newer tokens since', async () => {
+test('an error redacts every token that its own call used', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -397,7 +397,7 @@ test('an error redacts every token that the failed call has used, even if other 
   expect(JSON.stringify(error)).not.toContain('Zx81mQ77');
 });
 
-test('a call that waits for the credential function rejects with an AbortError if the caller aborts', async () => {
+test('an abort during the credential function causes an AbortError', async () => {
   const { payments } = clientOf(() => respond(200), { apiKey: never });
   const controller = new AbortController();
   const { signal } = controller;
@@ -411,7 +411,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['rejects', () => Promise.reject(new Error('sealed')), 'sealed'],
   ['returns an invalid token', () => 'rubbish', 'apiKey'],
   ['never returns', () => new Promise(() => undefined), 'apiKey'],
-])('a call rejects with the 401 if the call for a new token %s', async (_, give, reason) => {
+])('a call rejects with its 401 if the credential function %s', async (_, give, reason) => {
   const clock = new VirtualClock();
   const source = vi.fn<() => string | Promise<string>>(give).mockReturnValueOnce('sk_first');
   const options = { clock, apiKey: source };
@@ -426,7 +426,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   expect(clock.pending).toBe(0);
 });
 
-test('a caller who aborts while a new token is fetched receives an AbortError', async () => {
+test('an abort while a new token is fetched causes an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
   source.mockReturnValueOnce('sk_first');
   const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
@@ -438,7 +438,7 @@ test('a caller who aborts while a new token is fetched receives an AbortError', 
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('if a credential function fails, every concurrent call that waits for the function receives the error', async () => {
+test('every call that waits for a failing credential function rejects', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -457,7 +457,7 @@ test('if a credential function fails, every concurrent call that waits for the f
   expect(unhandled).toEqual([]);
 });
 
-test('an error after a token was renewed shows neither the old nor the new token', async () => {
+test('an error after a renewal shows neither old nor new token', async () => {
   const { payments } = clientOf(
     () => respond(401, { error: 'not token-1 nor token-2', code: 'token-1', details: ['token-2'] }),
     { jwt: numbered('token-') },
@@ -468,7 +468,7 @@ test('an error after a token was renewed shows neither the old nor the new token
   expect(error.message).toContain('not [redacted] nor [redacted]');
 });
 
-test('an error redacts every part of a token of more than 1,000 characters', async () => {
+test('an error redacts every part of a token above 1,000 characters', async () => {
   const long = `abc.${Array.from({ length: 300 }, (_, index) => index.toString(36)).join('-_')}.end`;
   expect(long.length).toBeGreaterThan(1_000);
   const echoedText = `${long} ${encodeURIComponent(`${long}+/=`)} "${long}"`;
@@ -482,7 +482,7 @@ test('an error redacts every part of a token of more than 1,000 characters', asy
   }
 });
 
-test('a call fails before sending if the client lacks the credential for the API, and the error names the missing credential', async () => {
+test('a call fails before sending and names the missing credential', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -491,7 +491,7 @@ test('a call fails before sending if the client lacks the credential for the API
   expect(requests).toHaveLength(0);
 });
 
-test('a client and a clone from withOptions share a token if both have the same credential function', async () => {
+test('a clone with the same credential function shares the token', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -503,7 +503,7 @@ test('a client and a clone from withOptions share a token if both have the same 
   expect(bearersOf(requests)).toEqual([one, one, 'sk_other', one]);
 });
 
-test('an error redacts the four tokens that a credential function has returned last', async () => {
+test('an error redacts the last four tokens of a credential function', async () => {
   const words = Array.from({ length: 6 }, (_, at) => `token-${at + 1}`).join(' ');
   const options = { clock: new VirtualClock(), jwt: numbered('token-') };
   const { payments } = clientOf(() => respond(401, { error: words }), options);
@@ -514,7 +514,7 @@ test('an error redacts the four tokens that a credential function has returned l
   expect(messages.at(-1)).toContain('token-1 [redacted] [redacted] [redacted] [redacted] token-6');
 });
 
-test('an error still redacts an earlier token even if the credential function has returned the same newer token many times', async () => {
+test('an error redacts an earlier token after many equal newer tokens', async () => {
   const source = vi.fn(() => 'token-b').mockReturnValueOnce('token-a');
   const { payments } = clientOf(() => respond(401, { error: 'not token-a' }), { jwt: source });
   for (let turn = 0; turn < 5; turn += 1) await failureOf(payments.instructions.list(list));
@@ -524,7 +524,7 @@ test('an error still redacts an earlier token even if the credential function ha
 });
 
 test.each(['apiKey', 'jwt'] as const)(
-  'a function in the option %s does not see the request that calls it',
+  'a function in option %s does not see the calling request',
   async (option) => {
     const tenants = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
@@ -551,7 +551,7 @@ test.each(['apiKey', 'jwt'] as const)(
   },
 );
 
-test('a credential function that reads the tenant of a request fails and names withOptions', async () => {
+test('a credential function that needs a tenant fails and names withOptions', async () => {
   const tenants = new AsyncLocalStorage<{ key: string }>();
   const sources = [
     () => tenants.getStore()?.key as string,

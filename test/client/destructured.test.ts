@@ -13,23 +13,20 @@ const nouns = [
   'transactions',
 ] as const;
 
-test.for(nouns)(
-  'every method works if the caller destructures the method from the resource %s',
-  async (noun) => {
-    const payments = new PaymentsClient(new Sandbox().clientOptions);
-    const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
-    expect(Object.keys(methods)).not.toEqual([]);
-    for (const { value } of Object.values<PropertyDescriptor>(methods)) {
-      const method = value as () => PromiseLike<unknown>;
-      // A bound method reports the invalid argument; an unbound one would throw a TypeError.
-      await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
-        'TypeError',
-      );
-    }
-  },
-);
+test.for(nouns)('every method of the resource %s works after destructuring', async (noun) => {
+  const payments = new PaymentsClient(new Sandbox().clientOptions);
+  const methods = { ...Object.getOwnPropertyDescriptors(payments[noun]) };
+  expect(Object.keys(methods)).not.toEqual([]);
+  for (const { value } of Object.values<PropertyDescriptor>(methods)) {
+    const method = value as () => PromiseLike<unknown>;
+    // A bound method reports the invalid argument; an unbound one would throw a TypeError.
+    await expect(Promise.resolve(method()).catch(({ name }: Error) => name)).resolves.not.toBe(
+      'TypeError',
+    );
+  }
+});
 
-test('every method of a client and of a clone works if the caller destructures the method', async () => {
+test('client and clone methods work after destructuring', async () => {
   const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
   const { request, entities } = withOptions({ maxRetries: 0 });
   const { create } = entities;
@@ -39,7 +36,7 @@ test('every method of a client and of a clone works if the caller destructures t
   ).resolves.toMatchObject({ id });
 });
 
-test('the bound methods of a client do not appear when the client is printed or compared', () => {
+test('bound methods do not appear in a printed client', () => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual([...nouns]);

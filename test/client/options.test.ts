@@ -77,14 +77,14 @@ describe('a credential', () => {
     ['ends in a line break', `eyJ.${mark}.x\n`],
     ['has the word Bearer in front', `Bearer eyJ.${mark}.x`],
     ['is an object', { token: mark }],
-  ])('a JWT that %s is rejected, and the error does not show the JWT', (_, value) => {
+  ])('a JWT that %s is rejected and not shown', (_, value) => {
     const error = rejection({ baseUrl, apiKey, jwt: value });
     expect(error.message).toMatch(/^Invalid option jwt: .*expected /);
     expect(inspect(error)).not.toContain(mark);
   });
 
   test.each(['PAYMENTS_API_KEY', 'PAYMENTS_JWT'] as const)(
-    'a credential in the environment variable %s is checked like an option',
+    'the credential in %s is checked like an option',
     (variable) => {
       vi.stubEnv('PAYMENTS_API_KEY', apiKey);
       vi.stubEnv(variable, `sk_${mark} x`);
@@ -94,13 +94,13 @@ describe('a credential', () => {
     },
   );
 
-  test('a client without any credential is rejected with a list of where a credential may come from', () => {
+  test('a client without a credential is rejected with the possible sources', () => {
     expect(rejection({ baseUrl }).message).toMatch(
       /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
 
-  test('an apiKey or jwt of null counts as absent even if the environment has a value', async () => {
+  test('apiKey or jwt null counts as absent despite the environment', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
@@ -111,12 +111,12 @@ describe('a credential', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a client may have an API key alone or a JWT alone', () => {
+  test('a client may have only an API key or JWT', () => {
     expect(() => new PaymentsClient({ baseUrl, apiKey })).not.toThrow();
     expect(() => new PaymentsClient({ baseUrl, jwt: 'a.b.c' })).not.toThrow();
   });
 
-  test('a credential function is not called when the client is created', () => {
+  test('a new client does not call its credential function', () => {
     const fetchKey = vi.fn(() => apiKey);
     new PaymentsClient({ baseUrl, apiKey: fetchKey, jwt: () => Promise.resolve('a.b.c') });
     expect(fetchKey).not.toHaveBeenCalled();
@@ -180,7 +180,7 @@ describe.each([
     expect(json[name]).toBe(`${origin.toLowerCase()}${path}`);
   });
 
-  test('an http URL to a host other than this computer is rejected, and the error mentions the option allowHttp', () => {
+  test('an http URL to another host is rejected and mentions allowHttp', () => {
     const http = { baseUrl, apiKey, [name]: `http://sandbox:4010${path}` };
     for (const allowHttp of [undefined, false]) {
       expect(rejection({ ...http, allowHttp }).message).toContain('allowHttp: true permits it');
@@ -199,7 +199,7 @@ describe.each([
     [`https://api.example.com${path}#${mark}`, /query or a fragment/],
     [`https://api.example.com${path}?`, /query or a fragment/],
     [`https://api.example.com${path}#`, /query or a fragment/],
-  ])('the URL %s is rejected, and the error shows none of its secret parts', (url, says) => {
+  ])('the URL %s is rejected without showing its secrets', (url, says) => {
     const error = refused(url);
     expect(error.message).toMatch(says);
     expect(error.message).toContain(`Invalid option ${name}: got a URL with a`);
@@ -207,7 +207,7 @@ describe.each([
   });
 });
 
-test('the option baseUrl is rejected if only the host ends in v0, and the path does not', () => {
+test('a baseUrl with v0 only in the host is rejected', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('no final /v0');
   }
@@ -217,7 +217,7 @@ test('the option baseUrl is rejected if only the host ends in v0, and the path d
   });
 });
 
-test('the option baseUrl is checked in linear time even if the URL has 400,000 slashes', () => {
+test('baseUrl is checked in linear time despite 400,000 slashes', () => {
   const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
   const { baseUrl } = new PaymentsClient({
     baseUrl: `https://x.example${path}//`,
@@ -226,7 +226,7 @@ test('the option baseUrl is checked in linear time even if the URL has 400,000 s
   expect(baseUrl).toBe(`https://x.example${path}`);
 });
 
-test('the option baseUrl is rejected if the URL is missing or does not end in /v0', () => {
+test('a missing baseUrl, or one without a final /v0, is rejected', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = rejection({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain('Invalid option baseUrl: got no final /v0; expected a URL such as');
@@ -245,14 +245,14 @@ test.each([
     'https://api.example.com/pay',
   ],
   ['https://API.example.com:443/a/../v0', 'https://api.example.com/v0', 'https://api.example.com'],
-])('the option baseUrl %s gives the base URL %s and the root URL %s', (option, base, root) => {
+])('baseUrl %s gives base URL %s and root URL %s', (option, base, root) => {
   expect(new PaymentsClient({ baseUrl: option, apiKey }).toJSON()).toEqual({
     baseUrl: base,
     rootUrl: root,
   });
 });
 
-test('the error for invalid client options has no operation, method or path, and no field that is undefined', () => {
+test('the error for invalid options has no operation, method or path', () => {
   const error = rejection({ apiKey });
   expect(inspect(error)).not.toMatch(/undefined|operation|method|path/);
   expect(Object.keys(error.toJSON())).toEqual(
@@ -271,7 +271,7 @@ describe('an option of the client', () => {
     ['hook', 'hooks'],
     ['token', undefined],
     ['accessKeySecret', undefined],
-  ])('an option with the unknown name %s is rejected with the closest name', (name, meant) => {
+  ])('the unknown option %s is rejected with a hint', (name, meant) => {
     const { message } = rejection({ baseUrl, apiKey, [name]: mark });
     expect(message).toContain(`Invalid option ${name}: unknown option`);
     expect(message).toMatch(
@@ -351,14 +351,14 @@ describe('an option of the client', () => {
     );
   });
 
-  test('an unknown field of platform is rejected with the closest known name', () => {
+  test('an unknown field of platform is rejected with the closest name', () => {
     const { message } = rejection({ baseUrl, apiKey, platform: { transferFilter: 'account' } });
     expect(message).toBe(
       'Invalid option platform.transferFilter: unknown option; did you mean transfersFilter?\nSee docs/reference.md.',
     );
   });
 
-  test('a platform that is no plain object is rejected in withOptions, too', () => {
+  test('withOptions also rejects a platform that is no plain object', () => {
     const payments = new PaymentsClient({ baseUrl, apiKey });
     for (const platform of [null, 'stripe', [], new Map()]) {
       const options = { platform } as ClientOptions;
@@ -366,7 +366,7 @@ describe('an option of the client', () => {
     }
   });
 
-  test('the error for an invalid option also reports all other invalid options', () => {
+  test('the error for one invalid option reports all others, too', () => {
     const { message } = rejection({
       apiKey: mark,
       timeout: 0,
@@ -505,7 +505,7 @@ describe('the environment', () => {
 test.each([
   ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
   ['sandbox', () => new Sandbox()],
-])('new %s without a global TextDecoder says how to fix the environment', (_, create) => {
+])('new %s without a TextDecoder says how to fix the environment', (_, create) => {
   vi.stubGlobal('TextDecoder', undefined);
   Reflect.deleteProperty(globalThis, 'TextDecoder');
   expect(create).toThrow('@jest-environment node');

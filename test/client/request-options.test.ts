@@ -14,7 +14,7 @@ const book = {
 
 const isDouble = 'the input already has this field; set it only there';
 
-test('the query parameters in options.query are sent in addition to the documented query parameters', async () => {
+test('options.query is sent in addition to the documented parameters', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list(
     { limit: 5 },
@@ -25,7 +25,7 @@ test('the query parameters in options.query are sent in addition to the document
   );
 });
 
-test('an array in options.query is sent as one query parameter for each value, in the same order', async () => {
+test('an array in options.query becomes one parameter for each value', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   const query = { status: ['failed', 'a&b', 2n ** 60n], last: 1 };
   const search = '?status=failed&status=a%26b&status=1152921504606846976&last=1';
@@ -42,7 +42,7 @@ test.each(['acc_2', ['acc_2'], []])('accountId %o may be in one place only', asy
   expect(requests).toEqual([]);
 });
 
-test('error.issues names an invalid array in options.query once, however many values of the array are invalid', async () => {
+test('error.issues names an invalid array in options.query once', async () => {
   const { payments, requests } = clientOf();
   const query = { ids: Array(10_000).fill(null), none: [], gap: ['x', undefined] } as never;
   const { issues } = await failureOf(payments.transfers.list({}, { query }), ValidationError);
@@ -53,7 +53,7 @@ test('error.issues names an invalid array in options.query once, however many va
   expect(requests).toEqual([]);
 });
 
-test('a field in options.query or options.body that is undefined is not sent', async () => {
+test('an undefined field in options.query or options.body is not sent', async () => {
   const { payments, requests } = clientOf(() => Response.json({ data: [], hasMore: false }));
   await payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId: undefined } });
   expect(new URL(requests[0]?.url ?? '').search).toBe('?accountId=acc_1');
@@ -71,7 +71,7 @@ test.each(['description', 'currency'])('options.body of create may not have %s',
   expect(requests).toEqual([]);
 });
 
-test('options.query is sent with the request for every page of a list', async () => {
+test('options.query is sent for every page of a list', async () => {
   const { payments, requests } = clientOf((request) => {
     const isSecond = new URL(request.url).searchParams.has('cursor');
     return Response.json({ data: [], hasMore: !isSecond, nextCursor: isSecond ? null : 'c2' });
@@ -84,13 +84,13 @@ test('options.query is sent with the request for every page of a list', async ()
   ]);
 });
 
-test('options.query is sent even with an operation that has no documented query parameters', async () => {
+test('options.query is sent even if no query parameter is documented', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
   expect(requests[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
 });
 
-test('the fields in options.body are sent in addition to the fields of the input', async () => {
+test('options.body is sent in addition to the input', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { memo: 'x', fee: { max: 3n }, none: undefined } });
   expect(requests[0]?.body).toBe(
@@ -98,13 +98,13 @@ test('the fields in options.body are sent in addition to the fields of the input
   );
 });
 
-test('a field in options.body may have the name of an Object.prototype member', async () => {
+test('options.body may have a field named like an Object.prototype member', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
 });
 
-test('a field in options.body never replaces a field of the input', async () => {
+test('options.body never replaces a field of the input', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   const error = await failureOf(
     payments.transfers.create(book, { body: { amount: 0.1 + 0.2, memo: 'x' } }),
@@ -114,20 +114,20 @@ test('a field in options.body never replaces a field of the input', async () => 
   expect(requests).toEqual([]);
 });
 
-test('a DELETE sends options.body as the body of the request, which otherwise has no body', async () => {
+test('a DELETE sends options.body as its body', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.counterparties.delete('cpty_1', { body: { force: true } });
   expect(requests[0]).toMatchObject({ method: 'DELETE', body: '{"force":true}' });
   expect(requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('the fields in options.body are merged into the body of a GET', async () => {
+test('options.body is merged into the body of a GET', async () => {
   const { payments, requests } = clientOf(() => Response.json([]));
   await payments.instructions.list({ address: owner }, { body: { chainId: 1 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ address: owner, chainId: 1 });
 });
 
-test('transfers.create rejects an undocumented field of the input, and the error suggests options.body', async () => {
+test('transfers.create rejects an undocumented field and suggests options.body', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const input = { ...book, memo: 'x' };
   await expect(payments.transfers.create(input)).rejects.toMatchObject({
@@ -136,7 +136,7 @@ test('transfers.create rejects an undocumented field of the input, and the error
   expect(requests).toEqual([]);
 });
 
-test('the headers in the options of a call are added to the headers of the client', async () => {
+test('the headers of a call are added to the client’s', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'ent_1' }), {
     headers: { 'X-Team': 'treasury', 'X-Trace': 'client', 'User-Agent': 'till/2' },
   });
@@ -149,7 +149,7 @@ test('the headers in the options of a call are added to the headers of the clien
   expect(requests[0]?.headers).not.toHaveProperty('x-none');
 });
 
-test('withResponse returns the parsed data and the response that it comes from', async () => {
+test('withResponse returns the parsed data and its response', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const got = await payments.entities.get('ent_000001').withResponse();
   expect(got.response.headers.get('x-request-id')).toBe('req_000001');
@@ -170,7 +170,7 @@ test('withResponse returns the parsed data and the response that it comes from',
   expect(requests).toHaveLength(5);
 });
 
-test('withResponse of a failed call rejects and leaves no unhandled rejection', async () => {
+test('withResponse of a failed call leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -197,7 +197,7 @@ test('transfers.create resolves after a response with any 2xx status', async () 
   }
 });
 
-test('instructions.build sends the input as it was at the call, even if the caller changes the input afterwards', async () => {
+test('instructions.build sends the input as it was at the call', async () => {
   const { payments, requests } = clientOf(() => Response.json({}));
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
@@ -220,7 +220,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>]>([
     'options.query.after',
     ({ transfers }) => transfers.get('txfr_1', { query: { after: 2 ** 60 } }),
   ],
-])('an integer that JavaScript cannot hold exactly is rejected in %s', async (path, call) => {
+])('an integer beyond the safe range is rejected in %s', async (path, call) => {
   const error = await rejection(call);
   expect(error.issues).toEqual([{ path, message: expect.stringMatching(/expected a bigint/) }]);
 });
@@ -234,7 +234,7 @@ test.each<[string, string, (payments: PaymentsClient) => PromiseLike<unknown>]>(
   expect(error.issues).toEqual([{ path: `options.${place}.${name}`, message }]);
 });
 
-test('the message of a ValidationError names the first twenty mistakes, and error.issues contains all mistakes', async () => {
+test('the message of a ValidationError names only the first twenty mistakes', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
   const { payments, requests } = clientOf();
   const error = await failureOf(payments.transfers.create({ ...book, ...many }), ValidationError);
@@ -245,7 +245,7 @@ test('the message of a ValidationError names the first twenty mistakes, and erro
   expect(error.message).toContain('and 980 more, which are in error.issues');
 });
 
-test('options.body is rejected when the body of a request is an array', async () => {
+test('options.body is rejected if the request body is an array', async () => {
   const { payments, requests } = clientOf();
   const call = payments.request(
     { method: 'POST', path: '/batches', api: 'versioned', body: [1] },

@@ -282,7 +282,7 @@ test.each(decisive)('withOptions throws if the option %s is undefined', (name) =
   expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
 });
 
-test('withOptions throws if the options come from an instance of a class whose field apiKey was never set', () => {
+test('withOptions throws if a class instance leaves apiKey undefined', () => {
   class Tenant {
     apiKey: string | undefined;
   }
@@ -345,7 +345,7 @@ describe('a credential from a function', () => {
     return { payments, apiKey, jwt, requests, useBoth };
   };
 
-  test('a credential function is called once for a client and its clones', async () => {
+  test('a client and its clones call a credential function once', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     const clone = payments.withOptions({ timeout: 5_000 });
     const clones = [payments, clone, clone.withOptions({ headers: {} }), payments.withOptions({})];
@@ -372,7 +372,7 @@ describe('a credential from a function', () => {
     expect(jwt).toHaveBeenCalledTimes(1);
   });
 
-  test('a clone with another host calls the credential function again, and does not send the earlier credential to that host', async () => {
+  test('a clone with another host calls the credential function again', async () => {
     const { payments, apiKey, jwt, useBoth } = start();
     await useBoth(payments);
     await useBoth(payments.withOptions({ rootUrl: 'https://root.example.com' }));
@@ -382,7 +382,7 @@ describe('a credential from a function', () => {
   });
 });
 
-test('a clone from withOptions shares the retry budget of the original client', async () => {
+test('a clone from withOptions shares the retry budget of the client', async () => {
   const { requests, options } = named('down', () => new Response('{}', { status: 503 }));
   const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
   // Two thirds of 500 tokens at 14 a retry are 23 retries.
@@ -399,7 +399,7 @@ test('a clone from withOptions shares the retry budget of the original client', 
 test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions]>([
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
-])('a clone waits after a 429 too, unless it has another %s or clock', async (_, call, tenant) => {
+])('a clone waits after a 429 unless its %s or clock differs', async (_, call, tenant) => {
   let isThrottling = true;
   const { requests, options } = named('busy', (request) => {
     if (isThrottling) return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
@@ -435,7 +435,7 @@ test('withOptions throws if an option is invalid', () => {
   }
 });
 
-test('a client keeps the original options even if the caller changes the options object afterwards', async () => {
+test('a client copies its options', async () => {
   const { requests, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
   const settings: ClientOptions = { ...base, ...options, headers };
@@ -451,7 +451,7 @@ test('a client keeps the original options even if the caller changes the options
   expect(requests[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('toJSON of a client works even if the caller has added an invalid hook to the options object', () => {
+test('toJSON works after the caller has added an invalid hook', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -461,7 +461,7 @@ test('toJSON of a client works even if the caller has added an invalid hook to t
   });
 });
 
-test('withOptions with apiKey: null or jwt: null removes the credential from the clone', async () => {
+test('withOptions with apiKey: null or jwt: null removes the credential', async () => {
   const { requests, options } = named('tenant', () => Response.json([]));
   const payments = new PaymentsClient({ ...base, ...options });
   const keyOnly = payments.withOptions({ apiKey: 'sk_tenant', jwt: null });
@@ -479,7 +479,7 @@ test('withOptions with apiKey: null or jwt: null removes the credential from the
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('a client keeps the facts of its platform if the caller changes the object later', async () => {
+test('a client copies the facts of its platform', async () => {
   const { requests, options } = named('later', ({ headers }) =>
     Response.json({ ...transfer, id: `txfr_${headers.get('x-once')?.slice(0, 8)}` }),
   );
@@ -492,7 +492,7 @@ test('a client keeps the facts of its platform if the caller changes the object 
   }
 });
 
-test('withOptions with isErrorBody: null accepts only the documented Error body again', async () => {
+test('withOptions with isErrorBody: null accepts only the documented Error body', async () => {
   const { options } = named('odd', () => Response.json({ fault: 'no' }, { status: 422 }));
   const platform = { isErrorBody: () => true };
   const odd = new PaymentsClient({ ...base, ...options, platform });
@@ -501,7 +501,7 @@ test('withOptions with isErrorBody: null accepts only the documented Error body 
   expect((await failureOf(plainOne.transfers.create(newTransfer))).outcome).toBe('unknown');
 });
 
-test('withOptions with idempotencyHeader: null removes the header from the clone, so the clone does not send a creation again', async () => {
+test('a clone with idempotencyHeader: null does not resend a creation', async () => {
   const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,

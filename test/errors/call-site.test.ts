@@ -134,7 +134,7 @@ const failing = (options = {}) =>
 describe.for([
   ['without hooks', {}],
   ['with onCall', { hooks: { onCall: () => undefined } }],
-] as const)('the first frame of error.stack is the line of the call, %s', ([, options]) => {
+] as const)('error.stack starts with the line of the call, %s', ([, options]) => {
   test.for(Object.entries(calls))('%s', async ([, call]) => {
     const error = await failureOf(call(failing(options)), PaymentsError);
     const line = lineOf(call.name, /payments\./);
@@ -146,7 +146,7 @@ describe.for([
   });
 });
 
-test('the first frame is the line of a read whose socket fails, not a frame of Node', async () => {
+test('the first frame is the line of a read, not Node’s', async () => {
   const payments = clientAt(closedPort, { maxRetries: 0 });
   const read = calls['a single call'];
   const error = await failureOf(Promise.resolve(read?.(payments)), PaymentsError);
@@ -154,7 +154,7 @@ test('the first frame is the line of a read whose socket fails, not a frame of N
   expect(error.stack).not.toMatch(/[( ]node:/);
 });
 
-test('the first frame is the line in a method of a class that extends PaymentsClient', async () => {
+test('the first frame is the line in a subclass of PaymentsClient', async () => {
   const fetch = () => Promise.resolve(respond(403, errorBody));
   const own = new OwnClient({ baseUrl: 'https://a.example/v0', apiKey: 'sk_x', fetch });
   const line = lineOf('async pay', /transfers\./);
@@ -226,7 +226,7 @@ test('a read that nobody awaits keeps the stack that it has', async () => {
   expect(error.stack).toContain(`${error.name}: ${error.message}`);
 });
 
-test('console.error shows an error in few lines, each issue once, and what threw in a callback', async () => {
+test('console.error shows an error in few lines and each issue once', async () => {
   const invalid = await failureOf(
     failing().transfers.create({ ...newTransfer, amount: 5, foo: 1 } as never),
     PaymentsError,
@@ -248,7 +248,7 @@ test('console.error shows an error in few lines, each issue once, and what threw
   );
 });
 
-test('an error whose copied fields have other types is printed by its stack', () => {
+test('an error with wrongly typed fields is printed by its stack', () => {
   const error = new ConfigurationError('x', { outcome: 'not_sent' });
   Reflect.set(error, 'attempts', 5);
   expect(inspect(error)).toBe(error.stack);
@@ -295,7 +295,7 @@ test('a hook that freezes an error does not replace the error', async () => {
   for (const call of Object.values(calls)) await failureOf(call(payments), PaymentsError);
 });
 
-test('error.stack of a failed page shows the line of the loop over the list, even if the page was prefetched', async () => {
+test('error.stack of a prefetched page shows the loop over the list', async () => {
   const { payments } = clientOf((_, __, count) =>
     count < 3
       ? respond(200, { data: [], hasMore: true, nextCursor: `c${count}` })
@@ -313,7 +313,7 @@ test('error.stack of a failed page shows the line of the loop over the list, eve
   expect(error.stack).toMatch(/callerOfLoop.*call-site\.test\.ts/);
 });
 
-test('error.stack of a PaginationError shows the line of the loop over the list, if a page lacks its next cursor', async () => {
+test('error.stack of a PaginationError shows the loop over the list', async () => {
   const { payments } = clientOf(() => page(true));
   const error = await failureOf(
     (async function callerOfLoop() {

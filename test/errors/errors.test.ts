@@ -30,7 +30,7 @@ const refusedWith = (body: unknown, headers: Record<string, string> = {}): Promi
     UnprocessableEntityError,
   );
 
-test('code, details and message of an ApiError come from the Error body of the response', async () => {
+test('an ApiError takes code, details and message from the Error body', async () => {
   const details = { field: 'amount', limits: [1, 2], deep: { null: null } };
   const error = await refusedWith({ error: 'Too much.', code: 'limit', details });
   expect(error).toMatchObject({ code: 'limit', details, status: 422 });
@@ -69,7 +69,7 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
 /** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-test('the message of an ApiError shows the text of the platform on one line and without control characters', async () => {
+test('an ApiError shows platform text on one line, without control characters', async () => {
   const lie = 'It did not take effect.';
   const words = `x.\r\n${lie}\n\u001b[2K\u009b1A\u2028\u2029\u0085\u202e\u2066\b\0z\n`;
   const bodies = [{ error: words, code: words, details: words }, words, `<p>${words}</p>`];
@@ -85,7 +85,7 @@ test('the message of an ApiError shows the text of the platform on one line and 
   }
 });
 
-test('a message shows the text of a schema, a credential function or a fetch on one line and without control characters', async () => {
+test('a message shows text of schemas, credentials and fetch on one line', async () => {
   const lie = 'gone:\nIt did not take effect.\n\u001b[2A\u202ex';
   const schema: ResponseSchema<unknown> = {
     '~standard': { version: 1, vendor: 'x', validate: () => ({ issues: [{ message: lie }] }) },
@@ -115,7 +115,7 @@ test('a message shows the text of a schema, a credential function or a fetch on 
   expect(keyless.cause).toMatchObject({ message: 'gone:\nIt did not take effect.\n[2Ax' });
 });
 
-test('an error shows the code "bad_day" even if the JWT is "day", because a very short JWT is not redacted within other words', async () => {
+test('a very short JWT is not redacted within other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -127,7 +127,7 @@ test('an error shows the code "bad_day" even if the JWT is "day", because a very
   }
 });
 
-test('the details of an error are cut to a size that can be logged', async () => {
+test('the details of an error are cut to a loggable size', async () => {
   const levels = Array.from({ length: 30 });
   const deep = levels.reduce<unknown>((inner) => ({ inner }), 'bottom');
   const nested = levels.reduce<unknown>((inner) => [inner], 'bottom');
@@ -148,19 +148,19 @@ test('the details of an error are cut to a size that can be logged', async () =>
   expect(JSON.stringify(error.details)).not.toContain('bottom');
 });
 
-test('an error body that is not UTF-8 is shown as far as it can be decoded', async () => {
+test('an error decodes a body that is not UTF-8 where possible', async () => {
   const server = await rawServer(responseBytes(500, Buffer.from([0x41, 0xff, 0x42])));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
 });
 
-test('an error keeps the start of a body of more than one mebibyte', async () => {
+test('an error keeps the start of a body above one mebibyte', async () => {
   const server = await rawServer(responseBytes(500, 'a'.repeat(3_000_000)));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
-test('error.body shows no part of a credential at the place where the body is cut off', async () => {
+test('error.body shows no part of a credential at its cut', async () => {
   const jwt = 'opaqueC4N4RYtoken';
   // Redaction shortens the first credential, so half of the second would move into the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
@@ -184,7 +184,7 @@ test.each([
   expect(JSON.parse(JSON.stringify(error.details))).toEqual(expected);
 });
 
-test('JSON.stringify of an error keeps all digits of a large integer in error.details', async () => {
+test('JSON.stringify of an error keeps all digits of large integers', async () => {
   const error = await refusedWith(
     '{"error":"m","code":"c","details":{"block":12345678901234567890}}',
   );
@@ -195,7 +195,7 @@ test('JSON.stringify of an error keeps all digits of a large integer in error.de
   });
 });
 
-test('error.requestId comes from the first request id header that the response has', async () => {
+test('error.requestId comes from the first request id header', async () => {
   const names = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
   for (let from = 0; from < names.length; from += 1) {
     const headers = Object.fromEntries(names.slice(from).map((name) => [name, `id of ${name}`]));
@@ -334,7 +334,7 @@ type Constructor = new (message: string, facts: object) => PaymentsError;
 const make = (from: typeof sdk, name: (typeof classes)[number]): PaymentsError =>
   new (from[name] as unknown as Constructor)('x', { outcome: 'unknown', issues: [] });
 
-test('instanceof, isPaymentsError and isApiError recognise an error that another copy of the package created', async () => {
+test('instanceof and the guards recognise errors of another package copy', async () => {
   vi.resetModules();
   const copy = await import('payments-platform-sdk');
   expect(copy.PaymentsError).not.toBe(sdk.PaymentsError);
@@ -374,7 +374,7 @@ test.each([
   expect(value instanceof PaymentsError).toBe(false);
 });
 
-test('instanceof works for an error class of the user that extends ApiError', async () => {
+test('instanceof works for a custom class that extends ApiError', async () => {
   class LimitError extends ApiError {
     readonly limit = 5;
   }
@@ -394,7 +394,7 @@ test('instanceof works for an error class of the user that extends ApiError', as
   expect(make(copy, 'ApiError')).not.toBeInstanceOf(LimitError);
 });
 
-test('toString of an error names the class of the error, and toJSON also summarises the cause', async () => {
+test('toJSON of an error summarises the cause', async () => {
   const cause = Object.assign(new Error('deep'), { code: 'EX', secretive: {} });
   const { payments } = clientOf(() => Promise.reject(cause));
   const error = await failureOf(payments.transfers.create(newTransfer));
@@ -422,7 +422,7 @@ test('error.startedAt is the time when the call started', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('an error after a 429 with Retry-After has retryAfterMs, also in toJSON and in the type PaymentsError', async () => {
+test('an error after a 429 with Retry-After has retryAfterMs', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
     maxRetries: 0,
   });
@@ -431,14 +431,14 @@ test('an error after a 429 with Retry-After has retryAfterMs, also in toJSON and
   expect(error.toJSON()).toMatchObject({ retryAfterMs: 7_000 });
 });
 
-test('an error has no retryAfterMs when no response asked the client to wait', async () => {
+test('an error has no retryAfterMs unless a response asked to wait', async () => {
   const { payments } = clientOf(() => respond(200));
   const error = await failureOf(payments.transfers.get('' as 'txfr_'), PaymentsError);
   expect(error.retryAfterMs).toBeUndefined();
   expect(error.toJSON()).not.toHaveProperty('retryAfterMs');
 });
 
-test('a RateLimitError for a call after a 429 says when to call again', async () => {
+test('a RateLimitError after a 429 says when to call again', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
     maxRetries: 0,
     clock: new VirtualClock(),

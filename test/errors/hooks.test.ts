@@ -34,7 +34,7 @@ function recordHooks(): { events: HookEvent[]; hooks: Hooks } {
   };
 }
 
-test('the hooks report every request, response and retry of a call, in order', async () => {
+test('the hooks report requests, responses and retries in order', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const { events, hooks } = recordHooks();
@@ -96,7 +96,7 @@ test('the hooks report every request, response and retry of a call, in order', a
   ]);
 });
 
-test('the hook events of two concurrent calls have different call numbers', async () => {
+test('hook events of concurrent calls have different call numbers', async () => {
   const clock = new VirtualClock();
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
@@ -167,7 +167,7 @@ test('the events of hooks contain no credential', async () => {
   }
 });
 
-test('the events of hooks contain no secret header of the caller', async () => {
+test('hook events contain no secret header of the caller', async () => {
   const { events, hooks } = recordHooks();
   const { payments, requests } = clientOf(() => respond(200, transfer), {
     hooks,
@@ -211,7 +211,7 @@ test('the events of hooks contain no secret header of the caller', async () => {
   expect(JSON.stringify(events)).not.toContain(apiKey);
 });
 
-test('a hook that modifies the event object does not change the request', async () => {
+test('a hook that modifies its event does not change the request', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     hooks: {
       onRequest: (event) => {
@@ -291,7 +291,7 @@ describe('an error of a hook', () => {
   const report = (name: string, reason: string) =>
     `payments-platform-sdk: ${name} threw, and no payment was affected: ${reason}\nIts later errors are not printed.`;
 
-  test('is printed once for each hook, with the message of the error', async () => {
+  test('is printed once for each hook, with its message', async () => {
     const printed = await readReports((count) => ({
       onRequest: () => {
         throw new Error(`full, request ${count()}`);
@@ -331,7 +331,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onResponse', reason)]);
   });
 
-  test('does not make a call fail, even if the error cannot be read or printed', async () => {
+  test('does not make a call fail, even if unreadable', async () => {
     const unreadable = Object.defineProperty(new Error('a hook'), 'message', {
       get: () => {
         throw new Error('unreadable');
@@ -352,7 +352,7 @@ describe('an error of a hook', () => {
   });
 });
 
-test('the hooks report a request that is sent again with a new token as a request and not as a retry', async () => {
+test('for a new token the hooks report a request and no retry', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),

@@ -195,7 +195,7 @@ test.each<Case>(cases)('httpStatusOf maps %s to %i', async (_, status, fail, opt
   expect(httpStatusOf({ ...Object(error) })).toBe(isNameNeeded ? 502 : status);
 });
 
-test('httpStatusOf returns 500 for a value that is not an error of this package', () => {
+test('httpStatusOf returns 500 for a value that is no PaymentsError', () => {
   const values = [undefined, null, 'no', new Error('no'), { status: 404 }];
   expect(values.map(httpStatusOf)).toEqual(values.map(() => 500));
 });

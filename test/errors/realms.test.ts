@@ -73,7 +73,7 @@ test.each(Object.entries(kinds))('a ConnectionError keeps the code of %s', async
   expect(error.message).toContain('Nothing listens there');
 });
 
-test('error.cause lists every address that was tried, even if the AggregateError comes from another realm', async () => {
+test('error.cause lists every tried address of an AggregateError from another realm', async () => {
   const members = ['connect ECONNREFUSED ::1:9', 'connect ECONNREFUSED 127.0.0.1:9'].map(
     (message) => foreign(message, { code: 'ECONNREFUSED' }),
   );
@@ -145,13 +145,13 @@ test.each(Object.entries(kinds))('a PaymentInDoubtError has the text of %s', asy
   expect(error.message).toContain('The cause: the disk is full');
 });
 
-test('the error of createOnce is not retryable if the journal throws an error of another realm with retryable: false', async () => {
+test('createOnce keeps retryable: false of a journal error from another realm', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('no table', { retryable: false })) };
   const error = await failureOf(clientWith({ journal }).transfers.createOnce(payment));
   expect(error).toMatchObject({ reason: 'journal', retryable: false });
 });
 
-test('testJournal shows the message of an error that the journal throws from another realm', async () => {
+test('testJournal shows the message of a journal error from another realm', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('the disk is full')) };
   await expect(testJournal(() => journal)).rejects.toThrow('the disk is full');
 });
@@ -165,7 +165,7 @@ test.each(Object.entries(kinds))('createOnce pays if every hook throws %s', asyn
   expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
 });
 
-test('the message of an AbortError says that the signal timed out, even if the reason comes from another realm', async () => {
+test('an AbortError says that a signal of another realm timed out', async () => {
   const reason = foreign('The operation was aborted due to timeout', { name: 'TimeoutError' });
   const signal = AbortSignal.abort(reason);
   const error = await failureOf(clientWith({}).transfers.get('txfr_1', { signal }), AbortError);
@@ -183,7 +183,7 @@ test('paymentsErrorFrom restores an error that a checkpoint copied in another re
   expect(restored?.cause).toBe(fields.cause);
 });
 
-test('error.cause is undefined if fetch throws a plain object with the fields of an error', async () => {
+test('error.cause is undefined if fetch throws a plain object', async () => {
   const { payments } = clientOf(fail({ name: 'Error', message: 'secret', code: 'ECONNREFUSED' }));
   const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
   expect([error.code, error.cause]).toEqual([undefined, undefined]);
@@ -191,7 +191,7 @@ test('error.cause is undefined if fetch throws a plain object with the fields of
 
 const foreignDate: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
 
-test('reconcile accepts a Date of another realm in the option since, and copies the Date when the call is made', async () => {
+test('reconcile accepts and copies a Date of another realm', async () => {
   const since: Date = evaluate("new Date('2026-01-31T12:00:00Z')");
   const { payments, requests } = clientOf((request) =>
     request.method === 'GET' ? respond(200, page([])) : respond(201, transferCreated),
@@ -220,7 +220,7 @@ class ForeignSignal extends EventTarget {
   }
 }
 
-test('createAllOnce accepts a signal that is not an instance of AbortSignal, and rejects if that signal is aborted', async () => {
+test('createAllOnce obeys a signal that is not an instance of AbortSignal', async () => {
   const signal = new ForeignSignal();
   const payments = clientWith({ journal: memoryJournal() });
   const options = { signal: signal as unknown as AbortSignal };

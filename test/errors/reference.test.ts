@@ -91,7 +91,7 @@ const calls: readonly (readonly [string, (world: Setup) => Promise<unknown>, Cli
 ];
 
 test.each(calls.map(([name, call, options = {}]) => [name, call, options] as const))(
-  'a %s of createOnce or decide has the reference of the payment',
+  'a %s of createOnce or decide has the reference',
   async (name, call, options) => {
     const world = setup(options);
     const error = await failureOf(call(world));
@@ -102,12 +102,12 @@ test.each(calls.map(([name, call, options = {}]) => [name, call, options] as con
   },
 );
 
-test('the error of createOnce without a journal has the reference of the payment', async () => {
+test('the error of createOnce without a journal has the reference', async () => {
   const error = await failureOf(pay(setup({ journal: undefined })), ConfigurationError);
   expect(error.reference).toBe(reference);
 });
 
-test('the error of each payment of a batch has the reference of that payment', async () => {
+test('each error of a batch has the reference of its payment', async () => {
   const shared = new PaymentsError('No.', { outcome: 'not_sent', reference: 'of the caller' });
   const { payments, decisions } = setup({
     authorize: ({ input }) => {
@@ -135,7 +135,7 @@ test('the error of each payment of a batch has the reference of that payment', a
   expect(decisions.map(({ error }) => error?.reference)).toEqual([undefined, 'A', 'b', 'c', 'd']);
 });
 
-test('createAllOnce reports each error with the reference of its payment, even if the list of transfers cannot be read', async () => {
+test('each error of createAllOnce has its reference despite a failing list', async () => {
   const { payments, sandbox } = setup({ journal: { ...memoryJournal(), searchFirst: 'always' } });
   const fault = { kind: 'status', status: 400 } as const;
   sandbox.faults.add({ operation: 'transfers.list', fault, times: 'always' });
@@ -153,7 +153,7 @@ test('error.reference redacts a credential that the reference contains', async (
   expect(error.reference).toBe('key [redacted]');
 });
 
-test('the error of create, get or reconcile, or of createOnce with an invalid reference, has no field reference', async () => {
+test('errors of create, get and reconcile have no field reference', async () => {
   const { payments } = setup();
   const errors = [
     failureOf(payments.transfers.create({ ...payment, amount: '0' })),

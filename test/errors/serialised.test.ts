@@ -91,7 +91,7 @@ test.each(Object.entries(forms))('every error class is restored after %s', (_, s
   }
 });
 
-test('paymentsErrorFrom restores reason, reference and retryAfterMs of a PaymentInDoubtError from a checkpoint of a workflow', async () => {
+test('paymentsErrorFrom restores a PaymentInDoubtError from a workflow checkpoint', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -110,7 +110,7 @@ test('paymentsErrorFrom restores reason, reference and retryAfterMs of a Payment
   expect(restored?.toJSON()).toEqual(error.toJSON());
 });
 
-test('paymentsErrorFrom returns the same object if the argument is a PaymentsError, and restores a copied error with its stack', () => {
+test('paymentsErrorFrom returns the same PaymentsError, or a copy with its stack', () => {
   const error = new PaymentsError('x', { outcome: 'unknown' });
   expect(paymentsErrorFrom(error)).toBe(error);
   const { message, stack, outcome } = error;
@@ -157,7 +157,7 @@ function wrapInGetter(error: PaymentsError): object {
   };
 }
 
-test('of several errors, paymentsErrorFrom returns the one with the worst outcome', () => {
+test('paymentsErrorFrom returns the error with the worst outcome', () => {
   const errors = (['not_sent', 'unknown', 'rejected'] as const).map(
     (outcome) => new PaymentsError(outcome, { outcome }),
   );
@@ -167,7 +167,7 @@ test('of several errors, paymentsErrorFrom returns the one with the worst outcom
   expect(isApiError(new AggregateError([new sdk.ApiError('x', {} as never)]))).toBe(true);
 });
 
-test('an error of this package speaks for itself, whatever its cause is', () => {
+test('a PaymentsError speaks for itself, whatever its cause is', () => {
   const veto = new sdk.PaymentVetoedError('No.', { outcome: 'not_sent', cause: inDoubt });
   expect(paymentsErrorFrom(veto)).toBe(veto);
   expect(isOutcomeUnknown(veto)).toBe(false);
@@ -289,7 +289,7 @@ const errorText = (field: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     field,
   );
 
-test('paymentsErrorFrom makes a usable error from JSON with the name of an error class, whatever the other fields are', () => {
+test('paymentsErrorFrom makes a usable error from JSON that names an error class', () => {
   const withCause = errorText(fc.oneof(anyText, errorText(anyText)));
   fc.assert(
     fc.property(withCause, (text) => {
@@ -299,7 +299,7 @@ test('paymentsErrorFrom makes a usable error from JSON with the name of an error
   );
 });
 
-test.each(memberNames)('a restored error stays usable with any value in the key %s', (key) => {
+test.each(memberNames)('a restored error stays usable with any %s', (key) => {
   for (const value of ['{}', '[]', 'null', '5', '"x"', '{"message":"m"}']) {
     const cause = `"cause":{"message":"m",${JSON.stringify(key)}:${value}}`;
     for (const field of [`${JSON.stringify(key)}:${value}`, cause]) {
@@ -309,7 +309,7 @@ test.each(memberNames)('a restored error stays usable with any value in the key 
   }
 });
 
-test('toJSON of an error from paymentsErrorFrom omits a field that cannot be written as JSON', () => {
+test('toJSON of a restored error omits fields that JSON cannot hold', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));

@@ -20,7 +20,7 @@ const systemClock: Clock = {
 const serving = () =>
   rawServer(...[1, 2].map((number) => responseBytes(201, createdNumber(number))));
 
-test('a creation has the outcome unknown if the option clock throws after the request was sent', async () => {
+test('a creation is unknown if the clock throws after sending', async () => {
   const server = await serving();
   const clock: Clock = {
     ...systemClock,
@@ -43,7 +43,7 @@ test('a creation has the outcome unknown if the option clock throws after the re
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a creation has the outcome not_sent if the option clock throws before the request was sent', async () => {
+test('a creation is not_sent if the clock throws before sending', async () => {
   const server = await serving();
   let reads = 0;
   const clock = {
@@ -61,7 +61,7 @@ test('a creation has the outcome not_sent if the option clock throws before the 
   expect(server.arrivals).toHaveLength(0);
 });
 
-test('a call leaves no unhandled rejection if the option clock cannot set a timer for the wait before a retry', async () => {
+test('a clock that cannot set retry timers leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -97,7 +97,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('a creation has the outcome unknown if the option fetch returns %s', async (_, received) => {
+])('a creation is unknown if the option fetch returns %s', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,

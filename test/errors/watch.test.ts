@@ -101,7 +101,7 @@ test('hooks.onCall reports each call once, with the number of attempts', async (
   ]);
 });
 
-test('hooks.onCall reports each createOnce, each try of a payment in a batch and each page of a list as one call', async () => {
+test('hooks.onCall reports a createOnce, a batch try or a page once', async () => {
   const { payments, sandbox, clock, calls } = setup();
   sandbox.faults.add(lost);
   await payments.transfers.createOnce(payment);
@@ -143,7 +143,7 @@ test('hooks.onCall reports each createOnce, each try of a payment in a batch and
   ]);
 });
 
-test('hooks.onCall reports the outcome unknown and no error if the function in the option until of waitFor throws', async () => {
+test('hooks.onCall reports unknown and no error if until throws', async () => {
   const { payments, calls } = setup();
   const until = () => {
     throw new Error('a bug');
@@ -164,7 +164,7 @@ test.each(['throws', 'rejects'])('createOnce succeeds even if hooks.onCall %s', 
   await expect(payments.transfers.createOnce(payment)).resolves.toHaveProperty('id');
 });
 
-test('the hook events of createOnce have the reference of the payment, and the hook events of a list have none', async () => {
+test('the hook events of createOnce have the reference, list events none', async () => {
   const events: HookCall[] = [];
   const keep = (event: HookCall) => events.push(event);
   const { payments, sandbox, clock } = setup({
@@ -190,7 +190,7 @@ test('the hook events of createOnce have the reference of the payment, and the h
   expect(events.every((event) => !('reference' in event))).toBe(true);
 });
 
-test('the tracing channel publishes one trace for a createOnce, even if the call sends several requests', async () => {
+test('the tracing channel publishes one trace for a createOnce', async () => {
   const { payments, sandbox } = setup();
   const events = subscribe();
   sandbox.faults.add(lost);
@@ -215,7 +215,7 @@ test('the tracing channel publishes one trace for a createOnce, even if the call
   ]);
 });
 
-test('the tracing channel publishes an error with its class, but without the content of the response', async () => {
+test('the tracing channel publishes errors without the content of responses', async () => {
   const { payments } = clientOf(
     () => respond(404, { error: 'C4N4RY', code: 'C4N4RY', details: 'C4N4RY' }, { date: 'C4N4RY' }),
     {},
@@ -235,7 +235,7 @@ test('the tracing channel publishes an error with its class, but without the con
   expect(message?.error?.stack).toContain('watch.test.ts');
 });
 
-test('the tracing channel publishes one trace for each payment of a batch, each page of a list and each call of waitFor', async () => {
+test('the tracing channel publishes one trace per payment, page and waitFor', async () => {
   const { payments } = setup();
   const events = subscribe();
   const inputs = ['a 1', 'a 2', 'a 3'].map((description) => ({ ...payment, description }));
@@ -253,7 +253,7 @@ test('the tracing channel publishes one trace for each payment of a batch, each 
   expect(endsOf(events)).toHaveLength(7);
 });
 
-test('the messages of the tracing channel contain nothing of an input, a result, a body or a credential', async () => {
+test('the tracing channel shows no input, result, body or credential', async () => {
   const input = { ...payment, description: 'ref 1', metadata: { note: 'C4N4RY' } } as never;
   const responses = [201, 422, 401, 500, 200].map(
     (status) => () =>
@@ -296,7 +296,7 @@ test('the messages of the tracing channel contain nothing of an input, a result,
   }
 });
 
-test('hooks run in the AsyncLocalStorage context in which the caller called list, createAllOnce or reconcileAll, even if another context reads the results', async () => {
+test('hooks run in the AsyncLocalStorage context of the caller, not the reader', async () => {
   const store = new AsyncLocalStorage<string>();
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
@@ -324,7 +324,7 @@ test('hooks run in the AsyncLocalStorage context in which the caller called list
   expect([...seen]).toEqual(['its maker']);
 });
 
-test('every hook runs in the AsyncLocalStorage store that a subscriber bound to the tracing channel, even for a prefetched page', async () => {
+test('hooks run in the store that a channel subscriber bound', async () => {
   const store = new AsyncLocalStorage<string>();
   let spans = 0;
   channel.start.bindStore(
@@ -369,7 +369,7 @@ test('every hook runs in the AsyncLocalStorage store that a subscriber bound to 
   ]);
 });
 
-test('createOnce pays even if a subscriber of the tracing channel freezes the message or throws', async () => {
+test('createOnce pays even if a subscriber of the tracing channel throws', async () => {
   const { payments, made } = setup();
   const events = subscribe((message) => {
     Object.freeze(message);
@@ -398,7 +398,7 @@ test('createOnce pays even if a subscriber of the tracing channel freezes the me
   expect(uncaught).toHaveLength(events.length);
 });
 
-test('createOnce sends a payment once even if the tracing channel throws at the start of the call', async () => {
+test('createOnce pays once if the tracing channel throws at start', async () => {
   const { payments, made } = setup();
   subscribe();
   const { runStores } = channel.start;
@@ -419,7 +419,7 @@ test('createOnce sends a payment once even if the tracing channel throws at the 
   expect(made()).toBe(2);
 });
 
-test('the client does not read a request id from the response headers if there is no subscriber and no hook', async () => {
+test('the client reads no request id without a subscriber or hook', async () => {
   let reads = 0;
   const respondWatched = () => {
     const response = respond(200, transfer, { 'x-request-id': 'req_1' });

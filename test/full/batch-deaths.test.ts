@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { killPayroll } from '../drivers/batch-deaths.ts';
 import { stores } from '../drivers/once-deaths.ts';
 
-test('createAllOnce pays 100 salaries once in each store, although it is killed twice', async () => {
+test('createAllOnce pays 100 salaries once although two kills interrupt it', async () => {
   const options = { payouts: 100, kills: 2 };
   const reports = await Promise.all(stores.map((store) => killPayroll(store, options)));
   for (const report of reports) {

@@ -83,7 +83,7 @@ test('the test of the documentation finds more than 50 code blocks', () => {
 });
 
 test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
-  'the code block $name of the documentation runs on its own without an error',
+  'the code block $name runs on its own',
   async ({ name, index }) => {
     // Blocks of guides and docstrings may read the environment. The first id of each kind exists there.
     const server = await listen(seedDemo(new Sandbox()), { port: 0 });
@@ -103,7 +103,7 @@ test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
   },
 );
 
-test('every code block of the documentation compiles with the strict compiler options of the source', () => {
+test('every code block compiles with the source’s strict options', () => {
   const { options } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config,
     ts.sys,
@@ -177,7 +177,7 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
 
 // test/runtimes runs the examples below this folder, which need other packages.
 test.concurrent.each(globSync('examples/*.ts', { cwd: root }))(
-  'the example %s runs with node and prints the expected lines',
+  'the example %s prints the expected lines',
   async (path) => {
     const result = await run([path]);
     expect(result.output).not.toMatch(/^\s*at /m);
@@ -246,7 +246,7 @@ test.each([
   expect(csv).toContain(',"Müller"\n');
 });
 
-test('the example end-of-day.ts writes a row for an account that could not be read', async () => {
+test('end-of-day.ts writes a row for an account that it cannot read', async () => {
   const books = [1, 2, 3].map((number) => ({
     sourceAccountId: `acc_${number}`,
     counterpartyId: 'cpty_1',
@@ -281,7 +281,7 @@ test('the example end-of-day.ts writes a row for an account that could not be re
   expect(csv).toContain('"not read",,,,"acc_2"');
 });
 
-test('the example quickstart.ts sends nothing to the platform that the environment variables name', async () => {
+test('quickstart.ts sends nothing to the platform of the environment', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {
@@ -295,7 +295,7 @@ test('the example quickstart.ts sends nothing to the platform that the environme
   }
 });
 
-test('the example quickstart.ts with --watch serves a page until SIGINT ends the process', async () => {
+test('quickstart.ts --watch serves a page until SIGINT', async () => {
   const child = spawn(process.execPath, ['examples/quickstart.ts', '--watch'], { cwd: root });
   onTestFinished(() => {
     child.kill('SIGKILL');

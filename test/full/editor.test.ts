@@ -12,7 +12,7 @@ const countWords = (text: string): number => (text.match(/\S+/g) ?? []).length;
 
 const entries = documented();
 
-test('the text that an editor shows for every public name has less than 40 words and names no file of the repository', () => {
+test('an editor shows fewer than 40 words for each public name', () => {
   expect(entries.length).toBeGreaterThan(500);
   const long = entries.filter(({ text, tags }) => countWords(`${text} ${tags}`) >= 40);
   expect(long.map(({ name }) => name)).toEqual([]);
@@ -20,7 +20,7 @@ test('the text that an editor shows for every public name has less than 40 words
   expect(naming.map(({ name }) => name)).toEqual([]);
 });
 
-test('the docstring of every method of the client has an example that creates the client, too', () => {
+test('every method of the client has an example that creates one', () => {
   const methods = entries.filter(
     ({ name, isMethod }) =>
       isMethod &&

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failOver } from '../drivers/failover.ts';
 
-test('createAllOnce pays once although a standby takes over that lacks the latest entries', async () => {
+test('createAllOnce pays once although a standby lacks the latest entries', async () => {
   // Claims expire soon, so that the test is quick. In seed 5 a process is killed.
   const options = { promotions: 1, payments: 60, totalTimeout: 1_200, seed: 5 } as const;
   const [redis, postgres, control] = await Promise.all([

@@ -22,7 +22,7 @@ async function run(
 }
 
 test.each(['node:http', 'node:http with a body', 'fetch'])(
-  'over %s, a timeout and an abort close the connection even if the garbage collector runs during the call',
+  'over %s, timeout and abort close the connection despite garbage collection',
   async (transport) => {
     const { results, collected } = await run(
       '../drivers/collected.ts',
@@ -43,7 +43,7 @@ test.each(['node:http', 'node:http with a body', 'fetch'])(
   },
 );
 
-test('a closed Deadline can be garbage collected even if the promise that the Deadline raced stays pending', async () => {
+test('a closed Deadline is collected although its raced promise stays pending', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const never = new Promise(() => undefined);
@@ -62,7 +62,7 @@ test('a closed Deadline can be garbage collected even if the promise that the De
   expect(never).toBeInstanceOf(Promise);
 });
 
-test('the process ends after the last call, because no call leaves a timer behind', async () => {
+test('the process ends after the last call without leftover timers', async () => {
   const { before, after, statuses, doneAt } = await run('../drivers/finished.ts');
   // The deadlines of those calls were 30 s and 120 s.
   expect(Date.now() - Number(doneAt)).toBeLessThan(5_000);

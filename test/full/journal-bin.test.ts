@@ -137,7 +137,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('with %s', (name) => {
     const open = () => openStore(name);
 
-    test('list shows the open payments and exits with status 3, or exits with status 0 if no payment is open', async () => {
+    test('list shows the open payments and exits with status 3', async () => {
       const { flags, journal } = open();
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
@@ -179,7 +179,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       }
     });
 
-    test('show prints an entry, and has status 1 for a reference without an entry', async () => {
+    test('show prints an entry, or exits with status 1 without one', async () => {
       const { flags, journal } = open();
       const { reference, entry } = await claimAt(journal, 12 * 1_440);
       const result = await run(['show', reference, ...flags]);
@@ -205,7 +205,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('show prints the history of an entry, and says that a claim never expires', async () => {
+    test('show prints the history of an entry with an endless claim', async () => {
       const { flags, journal } = open();
       const claimed = { at: 0, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
       const at = '2026-01-31T12:00:00.002Z';
@@ -235,7 +235,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('prune deletes the entries of payments that were paid before a date', async () => {
+    test('prune deletes entries that were paid before a date', async () => {
       const { flags, journal } = open();
       await journal.prune({ paidBefore: new Date() });
       const inputs = [newInput(), newInput(), newInput()];
@@ -277,7 +277,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     });
   });
 
-  test('list measures the age of a claim by the clock of the store, not by that of the machine', async () => {
+  test('list measures the age of a claim by the store’s clock', async () => {
     const { flags, journal } = openStore('Redis');
     const { reference, entry } = await claimAt(journal, 135);
     const shift = 'const { now } = Date; Date.now = () => now() + 864e5;';
@@ -287,7 +287,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     await journal.swap(reference, entry, undefined);
   });
 
-  test('list, show and prune use the PostgreSQL table that the flag --table names', async () => {
+  test('list, show and prune use the table that --table names', async () => {
     const table = '"Tenant-1".payments_journal';
     const { flag, url, journal } = await openTable(table);
     const named = [flag, url, '--table', table];
@@ -306,7 +306,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
   });
 
-  test('list and show use the schema in the ?schema= of a Prisma URL, unless --table names another schema', async () => {
+  test('list and show use the ?schema= of a Prisma URL', async () => {
     const { flag, url, journal } = await openTable('"App-1".payments_journal');
     const { reference } = await claimAt(journal, 10);
     const prismaUrl = `${url}?connection_limit=5&schema=App-1`;
@@ -321,7 +321,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(odd).toMatchObject({ status: 1, err: expect.stringContaining('table is') });
   });
 
-  test('list warns if the PostgreSQL column reference lacks the collation C, until the suggested ALTER TABLE has run', async () => {
+  test('list warns about a missing collation C', async () => {
     const sql = postgresJournalTable.replace(' COLLATE "C"', '');
     const { flag, url, pool } = await openTable('old.payments_journal', sql);
     const args = ['list', '--json', flag, `${url}?schema=old`];
@@ -335,7 +335,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect((await run(args)).err).not.toContain('collation');
   });
 
-  test('show warns if the maxmemory-policy of Redis permits Redis to evict entries', async () => {
+  test('show warns if the maxmemory-policy lets Redis evict entries', async () => {
     const server = await startRedis('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
     onTestFinished(() => server.close());
     const redis = new Redis({ port: server.port });
@@ -352,7 +352,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(await run(args)).toMatchObject({ status: 0, err: '' });
   });
 
-  test('list finds the Redis keys of a client with the option keyPrefix only if the flag --prefix is set', async () => {
+  test('list needs --prefix to find Redis keys with a keyPrefix', async () => {
     const { redis, flags } = openRedis(2, 'app:');
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const { reference } = await claimAt(journal, 10);
@@ -364,7 +364,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
   });
 
-  test('the commands that payments-journal show suggests contain an environment variable or a placeholder in place of a URL with a password', async () => {
+  test('the commands that show suggests contain no password', async () => {
     const { flags, journal } = openStore('Redis');
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
@@ -379,7 +379,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   });
 
   test.each(['no JSON', '{"state":"ambiguous"}', '7'])(
-    'show exits with status 1 if the stored text of the entry is %s',
+    'show exits with status 1 if the stored entry is %s',
     async (stored) => {
       const { redis, flags } = openRedis(4);
       await redis.set('payments:journal:r-1', stored);
@@ -401,7 +401,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
 
-  test('list rebuilds the index of open payments in Redis if the index was deleted', async () => {
+  test('list rebuilds a deleted index of open payments in Redis', async () => {
     const { flags, journal } = openStore('Redis');
     const { reference, entry } = await claimAt(journal, 10);
     await openRedis(0).redis.del('payments:journal:Open');
@@ -469,7 +469,7 @@ describe('payments-journal decide', () => {
     expect(sandbox.log).toEqual([]);
   });
 
-  test('searches the transfers of the platform before recording not_paid, and does not ask the operator if --yes is set', async () => {
+  test('searches the platform before recording not_paid with --yes', async () => {
     const { journal, reference, decide, sandbox } = await setup();
     expect(await decide('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
@@ -490,7 +490,7 @@ describe('payments-journal decide', () => {
     expect(query?.[filter]).toBe(account);
   });
 
-  test('is suggested as a command for each decision by payments-journal show, which also prints each candidate transfer beside the payment', async () => {
+  test('is suggested by show, beside each candidate transfer', async () => {
     const { baseUrl, env, flags, journal, payments, decideOnTerminal } = await setup();
     const input: OnceInput = newInput();
     const reference = input.description;
@@ -514,7 +514,7 @@ describe('payments-journal decide', () => {
     expect((await decideOnTerminal('n\n')).out).toMatch(/key sha256:[0-9a-f]{12}/);
   });
 
-  test('exits with status 2 if there is no terminal and --yes is not set', async () => {
+  test('exits with status 2 without a terminal and without --yes', async () => {
     const { journal, reference, entry, decide } = await setup();
     const { status, out, err } = await decide('not_paid');
     expect({ status, out }).toEqual({ status: 2, out: '' });
@@ -524,7 +524,7 @@ describe('payments-journal decide', () => {
     expect(await journal.read(reference)).toEqual(entry);
   });
 
-  test('records nothing while the claim has not expired, unless --force is set', async () => {
+  test('records nothing before the claim has expired, except with --force', async () => {
     const { journal, reference, entry, decide } = await setup(1);
     const { status, err } = await decide('not_paid', '--yes');
     expect(status).toBe(1);
@@ -535,7 +535,7 @@ describe('payments-journal decide', () => {
     expect(await decide('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
-  test('rejects not_paid if the list of transfers contains the payment, unless --force is set', async () => {
+  test('rejects not_paid if the platform lists the payment, except with --force', async () => {
     const { input, payments, decide } = await setup();
     const { id } = await payments.transfers.create(input);
     const { status, err } = await decide('not_paid', '--yes');
@@ -544,7 +544,7 @@ describe('payments-journal decide', () => {
     expect(await decide('not_paid', '--yes', '--force')).toMatchObject({ status: 0 });
   });
 
-  test('rejects the id of a transfer that belongs to another payment, even with --force', async () => {
+  test('rejects the id of another payment’s transfer, even with --force', async () => {
     const { input, payments, decide } = await setup();
     const other = { ...input, description: 'another one', amount: '1' };
     const { id } = await payments.transfers.create(other);
@@ -563,7 +563,7 @@ describe('payments-journal decide', () => {
     expect(err).toMatch(/^The journal has no entry for "no such"/);
   });
 
-  test('exits with status 2 and names the environment variable that is missing', async () => {
+  test('exits with status 2 and names the missing environment variable', async () => {
     const { flags, reference } = await setup();
     const { status, err } = await run(['decide', reference, 'not_paid', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'https://api.example.com/v0',
@@ -572,7 +572,7 @@ describe('payments-journal decide', () => {
     expect(err).toContain('PAYMENTS_API_KEY');
   });
 
-  test('exits with status 1 if the platform cannot be reached, and prints no credential', async () => {
+  test('exits with status 1 if the platform cannot be reached', async () => {
     const { flags, reference } = await setup();
     const { status, err } = await run(['decide', reference, 'txfr_1', '--yes', ...flags], {
       PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
@@ -658,20 +658,20 @@ test.each([
   expect(ended.err).not.toContain(password);
 });
 
-test('payments-journal list exits with status 1 for a SQLite file that does not exist, and does not create the file', async () => {
+test('payments-journal list does not create a missing SQLite file', async () => {
   const first = await run(['list', '--sqlite', 'none.db']);
   expect(first).toEqual({ status: 1, out: '', err: `There is no file at ${folder}/none.db.\n` });
   expect(await run(['list', '--sqlite', 'none.db'])).toEqual(first);
 });
 
-test('payments-journal list exits with status 1 for a SQLite file without the table of a journal', async () => {
+test('payments-journal list exits with status 1 without the journal table', async () => {
   writeFileSync(join(folder, 'empty.db'), '');
   const { status, err } = await run(['list', '--sqlite', 'empty.db']);
   expect(status).toBe(1);
   expect(err).toContain('no such table');
 });
 
-test('if an entry cannot be read, payments-journal list marks the entry as unreadable, and payments-journal show exits with status 1', async () => {
+test('payments-journal list marks an entry that it cannot read', async () => {
   const { flags, journal } = openSqlite();
   const { reference } = await claimAt(journal, 1);
   await journal.swap('zz foreign', undefined, { state: 'paused' } as never);
@@ -688,14 +688,14 @@ test('if an entry cannot be read, payments-journal list marks the entry as unrea
   expect(unread.err).toMatch(/zz foreign.*cannot be read/);
 });
 
-test('payments-journal --help prints the usage, and --version prints the version of the package', async () => {
+test('payments-journal --help prints the usage, --version the version', async () => {
   const { status, out } = await run(['--help']);
   expect(status).toBe(0);
   expect(out).toMatch(/^Usage: payments-journal <command> <store>/);
   expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
-test('payments-journal list exits with status 3 for an open payment even if the output pipe is closed early', async () => {
+test('payments-journal list has status 3 even if its pipe closes early', async () => {
   const { flags, journal } = openSqlite();
   await claimAt(journal, 1);
   const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});
@@ -722,7 +722,7 @@ describe('payments-journal in a project without database drivers', () => {
   test.each([
     ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
     ['--redis', `redis://:${password}@h`, 'ioredis'],
-  ])('list has status 2 and names the package that %s needs', async (flag, url, name) => {
+  ])('list names the package that %s needs', async (flag, url, name) => {
     const { status, out, err } = await runInstalled('list', flag, url);
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toMatch(

@@ -72,7 +72,7 @@ describe('payments-journal check on SQLite', () => {
     expect(await findProblems('--sqlite', path)).toEqual([]);
   });
 
-  test('finds a -wal that was removed under a running process, and leaves the file alone', async () => {
+  test('finds a -wal that was removed under a running process', async () => {
     const { path } = await create();
     rmSync(`${path}-wal`);
     expect(await findProblems('--sqlite', path)).toEqual([
@@ -167,14 +167,14 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([]);
   });
 
-  test('finds a column whose collation an upgrade of the system may change', async () => {
+  test('finds a column whose collation an upgrade may change', async () => {
     const { url } = await create(postgresJournalTable.replace(' COLLATE "C"', ''));
     expect(await findProblems('--postgres', url)).toEqual([
       expect.stringMatching(/^collation of the column reference: it is "default".*ALTER TABLE/),
     ]);
   });
 
-  test('finds an entry in a transaction that the caller has left open', async () => {
+  test('finds an entry in a transaction that was left open', async () => {
     const { pool, journal, url } = await create();
     const reference = await fill(journal);
     const session = await pool.connect();
@@ -242,7 +242,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([]);
   });
 
-  test('finds a table of 0.4, a table without a key, and settings that lose commits', async () => {
+  test('finds tables of 0.4 or without a key, and lossy settings', async () => {
     const old = await create(
       'CREATE TABLE payments_journal (reference text COLLATE "C", entry text)',
     );
@@ -281,7 +281,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     return { server, redis, journal, url: `redis://127.0.0.1:${server.port}` };
   }
 
-  test('finds nothing in a store that is in use, also in a cluster', async () => {
+  test('finds nothing in a store or cluster that is in use', async () => {
     const { journal, url } = await create();
     await fill(journal);
     expect(await findProblems('--redis', url)).toEqual([]);

@@ -94,7 +94,7 @@ const settle = (text: string): string =>
     .replaceAll(/on (?!worker)\S+$/gm, 'on host')
     .replaceAll(/(oldest_open_seconds|"oldestOpenSeconds":) \d+/g, '$1 5400');
 
-test('each command prints the text of journal-words.txt in each state of a payment', async () => {
+test('each command prints its text of journal-words.txt in each state', async () => {
   const states =
     'in_progress in_doubt expired endless ambiguous shared elsewhere paid gone reused not_paid';
   const commands = [
@@ -126,7 +126,7 @@ test('each command prints the text of journal-words.txt in each state of a payme
   expect(text).not.toMatch(/1970|\d{5,} ms|createOnce|transfers\.|retryAfterMs|undefined/);
 }, 60_000);
 
-test('finish asks the platform only by GET, and records only what the list shows', async () => {
+test('finish sends only GETs and records only what the list shows', async () => {
   const { sandbox, journal, transfers, env, claim, readLedger } = await setup('finish.db');
   await transfers.create(await claim('one', 25));
   await claim('two', 25);
@@ -144,7 +144,7 @@ test('finish asks the platform only by GET, and records only what the list shows
   expect(change).toMatchObject({ state: 'paid', by: 'payments-journal finish' });
 });
 
-test('finish says which account its key cannot read, and records the other payments', async () => {
+test('finish names an unreadable account and records the other payments', async () => {
   const { journal, transfers, env, claim } = await setup('accounts.db');
   await claim('foreign', 25, {
     input: { ...newInput(), description: 'foreign', sourceAccountId: 'acc_999999' },
@@ -156,7 +156,7 @@ test('finish says which account its key cannot read, and records the other payme
   expect(await journal.read('own')).toMatchObject({ state: 'paid' });
 });
 
-test('finish has status 1 and prints the cause if the list cannot be read', async () => {
+test('finish has status 1 if the list cannot be read', async () => {
   const { sandbox, env, claim } = await setup('list.db');
   await claim('r-1', 25);
   const fault = { kind: 'status', status: 403, code: 'forbidden', error: 'No access.' } as const;
@@ -167,7 +167,7 @@ test('finish has status 1 and prints the cause if the list cannot be read', asyn
   expect(err).toContain('The platform responded with 403 (forbidden)');
 });
 
-test('finish prints the decisions about a payment that a listed transfer may be', async () => {
+test('finish prints the decisions if a listed transfer may be the payment', async () => {
   const { transfers, env, claim } = await setup('decisions.db');
   const input = await claim('inv-7', 25);
   const { id } = await transfers.create({ ...input, description: 'Payroll inv-7' });
@@ -180,7 +180,7 @@ test('finish prints the decisions about a payment that a listed transfer may be'
   expect(await run([...record.split(' '), '--yes'], env)).toMatchObject({ status: 0, err: '' });
 });
 
-test('finish does not count a payment as finished whose transfer has failed', async () => {
+test('finish does not count a payment whose transfer has failed', async () => {
   const { sandbox, transfers, env, claim } = await setup('failed.db');
   const { id } = await transfers.create(await claim('r-1', 25));
   sandbox.transfers.fail(id);
@@ -192,7 +192,7 @@ test('finish does not count a payment as finished whose transfer has failed', as
   );
 });
 
-test('no command decides about a payment of another platform, but for one whose address has changed', async () => {
+test('no command decides about another platform’s payment without --platform', async () => {
   const { journal, env, claim } = await setup('moved.db');
   const platform = 'https://old.example/v0';
   await claim('open', 40, { platform });
@@ -211,7 +211,7 @@ test('no command decides about a payment of another platform, but for one whose 
   }
 });
 
-test('show prints no decision if none of the transfers can be read, as with another key', async () => {
+test('show prints no decision if no transfer can be read', async () => {
   const { env, claim } = await setup('unread.db');
   await claim('r-1', 40, { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] });
   const { out } = await run(['show', 'r-1', '--sqlite', 'unread.db'], env);
@@ -239,7 +239,7 @@ export default new PaymentsClient({ journal: sqliteJournal('${join(folder, file)
   return path;
 }
 
-test('finish --client pays what was not made, by the rules of the client of the service', async () => {
+test('finish --client pays what the client’s own rules permit', async () => {
   const { env, claim, readLedger } = await setup('client.db');
   await claim('allowed', 25);
   await claim('vetoed', 25);
@@ -255,7 +255,7 @@ test('finish --client pays what was not made, by the rules of the client of the 
   expect(readLedger()).toEqual(['allowed']);
 });
 
-test('finish --client sends nothing if its client has another journal than the command', async () => {
+test('finish --client sends nothing if its client has another journal', async () => {
   const { env, claim, readLedger } = await setup('one.db');
   await claim('r-1', 25);
   const other = await setup('other.db');

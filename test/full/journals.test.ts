@@ -101,7 +101,7 @@ function createJsonbJournal(pool: Pool): FullJournal {
   };
 }
 
-test('PostgreSQL and Redis are installed for the tests of the journals', () => {
+test('PostgreSQL and Redis are installed for these tests', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 
@@ -146,7 +146,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(sandbox.transfers.list()).toHaveLength(20);
   });
 
-  test('open() of postgresJournal lists the open payments even if the table has no index', async () => {
+  test('open() of postgresJournal works without an index', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const paid = newInput();
     const entry = createClaim(paid);
@@ -194,7 +194,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(plan).not.toContain('Sort');
   });
 
-  test('swap() of postgresJournal replaces an entry even if the JSON was converted to jsonb and back', async () => {
+  test('swap() of postgresJournal replaces an entry that was jsonb', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -204,7 +204,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
-  test('swap() of redisJournal replaces an entry even if a script has rewritten the JSON with other white space', async () => {
+  test('swap() of redisJournal replaces an entry with other white space', async () => {
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -281,7 +281,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { input, entry, listed: [{ reference: input.description, entry }] };
     };
 
-    test('contains the reference of each open payment, and an empty string as the mark of a complete index', async () => {
+    test('contains each open reference and a mark of completeness', async () => {
       const { input, entry } = await claimPayment();
       await collectOpen(openRedis(), '');
       expect(await members()).toEqual(expect.arrayContaining(['', input.description]));
@@ -289,7 +289,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await members()).not.toContain(input.description);
     });
 
-    test('is rebuilt by a new claim or by open() if the key of the index was deleted', async () => {
+    test('is rebuilt by a claim or open() after its deletion', async () => {
       const { input, listed } = await claimPayment();
       await redis.del(indexKey);
       const other = await claimPayment();
@@ -299,7 +299,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       );
     });
 
-    test('is built by the first open(), and later calls need no SCAN', async () => {
+    test('is built by the first open(), without a later SCAN', async () => {
       await redis.del(indexKey);
       await collectOpen(openRedis(), '');
       await redis.config('RESETSTAT');
@@ -307,7 +307,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await redis.info('commandstats')).not.toContain('cmdstat_scan');
     });
 
-    test('includes entries that an older version of the package wrote without the index', async () => {
+    test('includes entries that an older version wrote without an index', async () => {
       await redis.del(indexKey);
       const input = newInput();
       const entry = createClaim(input);
@@ -316,14 +316,14 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
     });
 
-    test('does not make open() list a paid or a missing entry, even if the index contains the reference', async () => {
+    test('makes open() list no paid or missing entry', async () => {
       const input = newInput();
       await openRedis().swap(input.description, undefined, createPaid(input, 3));
       await redis.zadd(indexKey, 0, input.description, 0, `${input.description} removed`);
       expect(await collectOpen(openRedis(), input.description)).toEqual([]);
     });
 
-    test('is complete after the first claim in an empty database, so open() needs no SCAN', async () => {
+    test('is complete after the first claim in an empty database', async () => {
       await redis.select(1);
       onTestFinished(() => void redis.select(0));
       await claimPayment();
@@ -333,7 +333,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
 
     // ioredis adds such a prefix if its option keyPrefix is set.
-    test('has the keyPrefix of ioredis, as the keys of the entries have', async () => {
+    test('has the keyPrefix of ioredis, as the entries have', async () => {
       const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
       onTestFinished(() => {
         prefixed.disconnect();
@@ -388,7 +388,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
   });
 
-  test('redisJournal writes the time of its first claim again after a FLUSHALL', async () => {
+  test('redisJournal writes its first claim’s time again after a FLUSHALL', async () => {
     await redis.select(5);
     onTestFinished(() => void redis.select(0));
     const journal = openRedis();
@@ -406,7 +406,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await collectOpen(openRedis(), '')).toHaveLength(2);
   });
 
-  test('redisJournal with keepPaidFor expires entries of paid payments, and no others', async () => {
+  test('redisJournal with keepPaidFor expires only entries of paid payments', async () => {
     const keepPaidFor = 400;
     const journal = redisJournal((name, ...args) => redis.call(name, ...args), { keepPaidFor });
     const [input, open] = [newInput(), newInput()];
@@ -423,7 +423,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await timeLeft(open.description)).toBe(-1);
   });
 
-  test('swap() of postgresJournal succeeds for only one of two concurrent callers under READ COMMITTED', async () => {
+  test('swap() of postgresJournal lets one of two concurrent callers win', async () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
     const [level] = (await pool.query('SHOW default_transaction_isolation')).rows as object[];
     expect(level).toEqual({ default_transaction_isolation: 'read committed' });
@@ -444,7 +444,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     for (const client of clients) client.release();
   });
 
-  describe('if createOnce with redisJournal finds a transfer that may be the same payment', () => {
+  describe('if redisJournal has an ambiguous payment', () => {
     const payAmbiguously = async () => {
       const sandbox = createPlatform();
       const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal: openRedis() });
@@ -458,7 +458,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { sandbox, transfers, input, id };
     };
 
-    test('createOnce pays after an operator has decided that the payment was not made', async () => {
+    test('createOnce pays after an operator decided not_paid', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.decide(input.description, 'not_paid', { force: true });
       expect((await transfers.createOnce(input)).id).not.toBe(id);
@@ -518,7 +518,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
   });
 
-  test('records a transfer whose key names a payment that was not paid by it', async () => {
+  test('records a transfer whose key names the wrong payment', async () => {
     const journal = openCluster();
     const [input, other] = [newInput(), newInput()];
     const paid = createPaid(input, 3);
@@ -548,7 +548,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(await collectOpen(journal, input.description)).toEqual(listed);
   });
 
-  test('reads the time for a claim from the node that holds the entry', async () => {
+  test('reads the time for a claim from the entry’s node', async () => {
     const journal = openCluster();
     const nodes = cluster.nodes('master');
     expect(nodes).toHaveLength(3);
@@ -572,67 +572,64 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   });
 });
 
-describe.skipIf(missing.length > 0)(
-  'if PostgreSQL fails over to an asynchronous standby that lacks the latest entries',
-  () => {
-    const servers: Server[] = [];
-    const made = new Map<boolean, Sandbox>();
-    beforeAll(async () => {
-      const primary = await startPostgres();
-      servers.push(primary);
-      const primaryPool = poolOf(primary);
-      await primaryPool.query(postgresJournalTable);
-      const standby = await startPostgres(primary);
-      servers.push(standby);
-      const standbyPool = poolOf(standby);
-      const openJournal = (pool: Pool, forgets: boolean) =>
-        postgresJournal((text, values) => pool.query(text, values), {
-          searchFirst: forgets ? 'always' : 'never',
-        });
-
-      // The standby receives what the primary wrote before the connection was cut.
-      const earlier = newInput();
-      await openJournal(primaryPool, false).swap(
-        earlier.description,
-        undefined,
-        createClaim(earlier),
-      );
-      const readStandby = () => openJournal(standbyPool, false).read(earlier.description);
-      await vi.waitFor(async () => expect(await readStandby()).toBeDefined(), { timeout: 10_000 });
-
-      await standbyPool.query("ALTER SYSTEM SET primary_conninfo = ''");
-      await standbyPool.query('SELECT pg_reload_conf()');
-      const countStandbys = async () =>
-        (await primaryPool.query('SELECT pid FROM pg_stat_replication')).rowCount;
-      await vi.waitFor(async () => expect(await countStandbys()).toBe(0), { timeout: 10_000 });
-
-      const payments = [true, false].map((forgets) => {
-        const sandbox = createPlatform();
-        made.set(forgets, sandbox);
-        const { transfers } = new PaymentsClient(sandbox.clientOptions);
-        const input = newInput();
-        return (pool: Pool) => transfers.createOnce(input, { journal: openJournal(pool, forgets) });
+describe.skipIf(missing.length > 0)('after a PostgreSQL failover that loses entries', () => {
+  const servers: Server[] = [];
+  const made = new Map<boolean, Sandbox>();
+  beforeAll(async () => {
+    const primary = await startPostgres();
+    servers.push(primary);
+    const primaryPool = poolOf(primary);
+    await primaryPool.query(postgresJournalTable);
+    const standby = await startPostgres(primary);
+    servers.push(standby);
+    const standbyPool = poolOf(standby);
+    const openJournal = (pool: Pool, forgets: boolean) =>
+      postgresJournal((text, values) => pool.query(text, values), {
+        searchFirst: forgets ? 'always' : 'never',
       });
-      for (const pay of payments) await pay(primaryPool);
-      await primary.close();
-      await standbyPool.query('SELECT pg_promote()');
-      for (const pay of payments) await pay(standbyPool);
-      await Promise.all([primaryPool.end(), standbyPool.end()]);
-    }, startTimeoutMs);
-    afterAll(() => closeAll(servers));
 
-    test('createOnce pays once if the option forgets of postgresJournal is true', () => {
-      expect(made.get(true)?.transfers.list()).toHaveLength(1);
+    // The standby receives what the primary wrote before the connection was cut.
+    const earlier = newInput();
+    await openJournal(primaryPool, false).swap(
+      earlier.description,
+      undefined,
+      createClaim(earlier),
+    );
+    const readStandby = () => openJournal(standbyPool, false).read(earlier.description);
+    await vi.waitFor(async () => expect(await readStandby()).toBeDefined(), { timeout: 10_000 });
+
+    await standbyPool.query("ALTER SYSTEM SET primary_conninfo = ''");
+    await standbyPool.query('SELECT pg_reload_conf()');
+    const countStandbys = async () =>
+      (await primaryPool.query('SELECT pid FROM pg_stat_replication')).rowCount;
+    await vi.waitFor(async () => expect(await countStandbys()).toBe(0), { timeout: 10_000 });
+
+    const payments = [true, false].map((forgets) => {
+      const sandbox = createPlatform();
+      made.set(forgets, sandbox);
+      const { transfers } = new PaymentsClient(sandbox.clientOptions);
+      const input = newInput();
+      return (pool: Pool) => transfers.createOnce(input, { journal: openJournal(pool, forgets) });
     });
+    for (const pay of payments) await pay(primaryPool);
+    await primary.close();
+    await standbyPool.query('SELECT pg_promote()');
+    for (const pay of payments) await pay(standbyPool);
+    await Promise.all([primaryPool.end(), standbyPool.end()]);
+  }, startTimeoutMs);
+  afterAll(() => closeAll(servers));
 
-    // Shows why the option exists.
-    test('createOnce pays twice if the option forgets of postgresJournal is not true', () => {
-      expect(made.get(false)?.transfers.list()).toHaveLength(2);
-    });
-  },
-);
+  test('createOnce pays once if the option forgets of postgresJournal is true', () => {
+    expect(made.get(true)?.transfers.list()).toHaveLength(1);
+  });
 
-describe('if another process holds the lock of the SQLite file', () => {
+  // Shows why the option exists.
+  test('createOnce pays twice if the option forgets of postgresJournal is not true', () => {
+    expect(made.get(false)?.transfers.list()).toHaveLength(2);
+  });
+});
+
+describe('while another process locks the SQLite file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-journals-'));
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -681,7 +678,7 @@ describe('if another process holds the lock of the SQLite file', () => {
   const retry = 2;
 
   test.each(['before the journal is opened', 'before a swap'])(
-    'sqliteJournal waits for a lock that was taken %s, and does not block',
+    'sqliteJournal waits without blocking for a lock taken %s',
     { retry },
     async (when) => {
       const path = join(folder, `${crypto.randomUUID()}.db`);

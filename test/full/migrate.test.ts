@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     expect(await claimOn(store.open)).toBe(true);
   });
 
-  test.each(names)('loses nothing if it is killed 20 times and run again: %s', async (name) => {
+  test.each(names)('loses nothing although it is killed 20 times: %s', async (name) => {
     const store = await openStore(name);
     const entries = new Map(
       Array.from({ length: 400 }, (_, at) => [

@@ -44,7 +44,7 @@ const [verifyLine = '', againLine = '', statsLine = ''] = last;
 const [cronLine = ''] = blocksOf('crontab');
 const minute = 60_000;
 
-test('on-call.test.ts runs each of the 11 shell lines and the cron line of docs/operate.md', () => {
+test('this test runs every shell and cron line of docs/operate.md', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     11, 0, 1,
   ]);
@@ -292,7 +292,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       expect(readLedger().toSorted()).toEqual(['paid', 'r-1', 'r-2']);
     });
 
-    test('raise an alert only if a payment has been open for 20 minutes', async () => {
+    test('raise an alert only after a payment was open 20 minutes', async () => {
       const store = await stores[name]();
       const { sandbox, transfers, journal, env, leaveOpen } = await setup(store);
       const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
@@ -336,7 +336,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       expect(Number(age)).toBeGreaterThanOrEqual(22 * 60);
     });
 
-    test('finish a journal that came from a backup, and nothing is paid twice', async () => {
+    test('finish a restored journal without paying twice', async () => {
       const store = await stores[name]();
       const { transfers, journal, env, leaveOpen, readLedger, clientOptions } = await setup(store);
       const [early, late] = [newInput(), newInput()];
@@ -392,7 +392,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       expect(readLedger().toSorted()).toEqual(['Payroll r-1', 'Payroll r-3', 'r-3']);
     });
 
-    test('let the next job pay again what a restored platform has lost', async () => {
+    test('let the next job pay what a restored platform has lost', async () => {
       const store = await stores[name]();
       const { sandbox, transfers, journal, env, readLedger } = await setup(store);
       const state = sandbox.exportState();
@@ -420,7 +420,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
   },
 );
 
-test('the example finish-open-payments.ts finishes the open payments of a SQLite file', async () => {
+test('finish-open-payments.ts finishes the open payments of a SQLite file', async () => {
   const { env, leaveOpen, readLedger } = await setup(createSqlite());
   await leaveOpen('r-1', 20);
   const example = join(root, 'examples/finish-open-payments.ts');

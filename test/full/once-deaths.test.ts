@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { missing } from '../stores/servers.ts';
 import { killWorkers, stores } from '../drivers/once-deaths.ts';
 
-test('PostgreSQL and Redis are installed for the test with killed and suspended workers', () => {
+test('PostgreSQL and Redis are installed for the test with killed workers', () => {
   expect(missing, `apt-get install ${missing.join(' ')}`).toEqual([]);
 });
 

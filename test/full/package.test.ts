@@ -37,7 +37,7 @@ const node = (...args: string[]) => run(process.execPath, args, { cwd: folder })
 const inApplication = (...args: string[]) =>
   run(process.execPath, args, { cwd: join(folder, 'application') });
 
-test('the tarball contains only the build, the licences, the documentation and the examples', () => {
+test('the tarball contains only the build, licences, documentation and examples', () => {
   const others = files.filter(
     (path) => !/^(dist|examples)\/|^docs\/(.*\.(md|png|svg)|monitoring\/.*)$/.test(path),
   );
@@ -61,7 +61,7 @@ test('the tarball contains only the build, the licences, the documentation and t
   expect(files.filter((path) => /decisions|contributing|\.map$/.test(path))).toEqual([]);
 });
 
-test('the package has no dependencies, and runs no script when it is installed', async () => {
+test('the package has no dependencies and no install script', async () => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
   expect(manifest).not.toHaveProperty('dependencies');
   for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
@@ -78,7 +78,7 @@ test('the examples of the package run as docs/getting-started.md shows', async (
   expect(stdout).toContain('200 paid, 0 in doubt, 0 not paid, 0 failed');
 });
 
-test('the declarations of the package import no other package but msw', async () => {
+test('the package’s declarations import no package but msw', async () => {
   for (const path of files.filter((each) => /\.d\.c?ts$/.test(each))) {
     const text = await readFile(join(folder, 'node_modules/payments-platform-sdk', path), 'utf8');
     const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
@@ -132,7 +132,7 @@ test.each(['import', 'require'])('classes of %s() have the names of the exports'
 });
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
-  'the entry point %s exports at run time what it declares as a value, as ES module and as CommonJS',
+  'the entry point %s exports in ESM and CommonJS what it declares',
   async (entry) => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, Record<'import' | 'require', { types: string }>>;
@@ -236,7 +236,7 @@ test('a bundle for ES2015 counts money of the sandbox exactly', async () => {
   expect(stdout.trim()).toBe('19919.6');
 });
 
-test('200 copies of the package leave no listener or timer behind', async () => {
+test('200 copies of the package leave no listener or timer', async () => {
   const { stdout, stderr } = await node(
     '-e',
     `(async () => {
@@ -270,7 +270,7 @@ test('200 copies of the package leave no listener or timer behind', async () => 
   expect(stderr).not.toContain('MaxListenersExceededWarning');
 });
 
-test('every link in a document of the tarball leads to a file of the tarball', async () => {
+test('every link in a tarball document leads to a tarball file', async () => {
   const documents = files.filter((path) => path.endsWith('.md'));
   const links: string[] = [];
   for (const document of documents) {
@@ -282,7 +282,7 @@ test('every link in a document of the tarball leads to a file of the tarball', a
   expect(links.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test('llms.txt is current, has at most 6.4 kB and links to every guide and example', async () => {
+test('llms.txt is current, short and links to every guide and example', async () => {
   const installed = join(folder, 'node_modules/payments-platform-sdk');
   const text = await readFile(join(installed, 'dist/llms.txt'), 'utf8');
   expect(text).toBe(llmsText('../'));
@@ -346,7 +346,7 @@ test.each(['import', 'require'])('a server of %s() reads openapi.json only once'
   expect(stdout.trim()).toBe('true 1 true');
 });
 
-test('the build contains a copy of ky that does not call AbortSignal.any', async () => {
+test('the build’s copy of ky does not call AbortSignal.any', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -354,7 +354,7 @@ test('the build contains a copy of ky that does not call AbortSignal.any', async
   }
 });
 
-test('Node.js prints at most 3 kB for an SDK error that the program does not catch', async () => {
+test('Node.js prints at most 3 kB for an uncaught SDK error', async () => {
   const script = `
     const { PaymentsClient } = require('payments-platform-sdk');
     const options = { baseUrl: 'http://localhost:1/v0', apiKey: 'sk_test', maxRetries: 0 };
@@ -414,7 +414,7 @@ test.each(['require', 'import'])('%s() loads no network module before a call', a
   expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError false']);
 });
 
-test('a schema of the package works as a field of a schema that the application creates with its own zod', async () => {
+test('a schema of the package works inside the application’s own zod schema', async () => {
   const { stdout } = await inApplication(
     '--input-type=module',
     '-e',
@@ -432,7 +432,7 @@ test('a schema of the package works as a field of a schema that the application 
   expect(stdout.trim()).toBe('true true last string');
 });
 
-test('the licence notices name the exact versions of ky and zod', async () => {
+test('the licence notices name the versions of ky and zod', async () => {
   const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -446,7 +446,7 @@ test('the licence notices name the exact versions of ky and zod', async () => {
   }
 });
 
-test('the bill of materials lists exactly the bundled packages in their installed versions', async () => {
+test('the bill of materials lists exactly the bundled packages', async () => {
   const installed = join(folder, 'node_modules/payments-platform-sdk');
   const bill: unknown = JSON.parse(await readFile(join(installed, 'dist/sbom.cdx.json'), 'utf8'));
   const describe = async (manifestPath: string) => {
@@ -488,7 +488,7 @@ test('the bill of materials lists exactly the bundled packages in their installe
   expect(listed.map(({ name }) => name).toSorted()).toEqual(notices.toSorted());
 });
 
-test('the ESM and the CommonJS copy of the package recognise the errors of each other', async () => {
+test('the ESM and CommonJS copies recognise each other’s errors', async () => {
   const { stdout } = await node(
     '--input-type=module',
     '-e',
@@ -536,7 +536,7 @@ async function compile(application: string, files: readonly string[]): Promise<s
   return compiled.stdout;
 }
 
-test('a TypeScript program compiles under nodenext as ES module and as CommonJS', async () => {
+test('a TypeScript program compiles under nodenext as ESM and CommonJS', async () => {
   const consumer = `
     import {
       PaymentsClient, PaymentsError, isOutcomeUnknown, type OnceInput, type Transfer,
@@ -625,7 +625,7 @@ test('classes of the ES module fit those of the CommonJS copy', async () => {
   expect(await compile(application, ['here.mts'])).toBe('');
 });
 
-test('the main entry point mentions no type of zod, ky or the DOM library', async () => {
+test('the main entry point mentions no zod, ky or DOM type', async () => {
   const types = await readFile(join(root, 'dist', 'index.d.ts'), 'utf8');
   const code = types.replace(/\/\*[\s\S]*?\*\//g, '');
   expect(code).not.toMatch(/\b(zod|ky)\b/i);

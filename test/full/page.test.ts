@@ -116,7 +116,7 @@ function check(page: Page) {
 
 const [operating, payroll, savings] = ['acc_000001', 'acc_000002', 'acc_000003'] as const;
 
-test('each link of the navigation on the sandbox page leads to a panel', async () => {
+test('each navigation link on the sandbox page leads to a panel', async () => {
   const { page } = await opened();
   const hashes = await page.evaluate<string[]>(
     `[...document.querySelectorAll('nav a')].map(({ hash }) => hash)`,
@@ -125,7 +125,7 @@ test('each link of the navigation on the sandbox page leads to a panel', async (
   for (const hash of hashes) expect([hash, await page.locator(hash).count()]).toEqual([hash, 1]);
 });
 
-test('the sandbox page shows a payment and both balances, and moves a payment to each final status', async () => {
+test('the sandbox page moves a payment to each final status', async () => {
   const { payments, row, press, pay } = await opened();
   const [first, second, third] = [await pay('1000.50'), await pay('20'), await pay('30')];
   await row('Transfers', first.id).getByText('pending').waitFor();
@@ -146,7 +146,7 @@ test('the sandbox page shows a payment and both balances, and moves a payment to
   expect(await payments.transfers.get(second.id)).toMatchObject({ status: 'failed' });
 });
 
-test('the sandbox page shows the automatic steps of a Transfer and redraws the chart of the balance', async () => {
+test('the sandbox page shows automatic steps and redraws the balance chart', async () => {
   const { pay, row } = await opened({ sandbox: { autoAdvance: 300 } });
   const line = row('Accounts', savings).locator('path');
   const before = await line.getAttribute('d');
@@ -156,7 +156,7 @@ test('the sandbox page shows the automatic steps of a Transfer and redraws the c
   expect(await line.getAttribute('d')).not.toBe(before);
 });
 
-test('the sandbox page keeps the keyboard focus in the row of a Transfer even if the button in that row disappears', async () => {
+test('the sandbox page keeps keyboard focus when a button disappears', async () => {
   const { page, pay, row } = await opened();
   const { id } = await pay('1');
   const advance = page.getByRole('button', { name: `Advance ${id}`, exact: true });
@@ -171,7 +171,7 @@ test('the sandbox page keeps the keyboard focus in the row of a Transfer even if
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${id}: advance.`);
 });
 
-test('the log on the sandbox page groups the attempts of one call, with the fault of each attempt', async () => {
+test('the sandbox page groups a call’s attempts with their faults', async () => {
   const { page, payments, part, row, press, says } = await opened();
   const form = page.getByRole('form', { name: 'Add a fault' });
   await form.getByLabel('Operation').selectOption('transfers.list');
@@ -197,7 +197,7 @@ test('the log on the sandbox page groups the attempts of one call, with the faul
   await call.getByText(`"accountId": "${operating}"`).waitFor();
 });
 
-test('the sandbox page opens a Transfer in a dialog with JSON, timeline, requests and webhook deliveries', async () => {
+test('the sandbox page opens a Transfer with its timeline and requests', async () => {
   const hook = createServer((request, response) => {
     request.resume();
     response.writeHead(hookCalls.push(request.url) === 1 ? 500 : 204).end();
@@ -256,7 +256,7 @@ test('the sandbox page opens a Transfer in a dialog with JSON, timeline, request
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
 });
 
-test('the sandbox page shows a POST whose response was lost in the dialog of the Transfer that the POST created', async () => {
+test('the sandbox page shows a lost POST with its Transfer', async () => {
   const { sandbox, page, pay, row } = await opened();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -272,7 +272,7 @@ test('the sandbox page shows a POST whose response was lost in the dialog of the
   await lost.locator('.attempt').getByText(`created ${id}`).waitFor();
 });
 
-test('the search on the sandbox page finds a request by the body, the response or the record', async () => {
+test('the sandbox page finds requests by body and response', async () => {
   const { page, payments, part } = await opened();
   await payments.entities.create({ email: 'Grace@example.com' });
   await payments.accounts.get(savings);
@@ -294,7 +294,7 @@ test('the search on the sandbox page finds a request by the body, the response o
   await dialog.getByText('No record has this id').waitFor();
 });
 
-test('the sandbox page creates an Entity, an Account and a Transfer, and funds an Account', async () => {
+test('the sandbox page creates an Entity, an Account and a Transfer', async () => {
   const { sandbox, page, row, press, openForm } = await opened({ fill: () => {} });
   const form = (noun: string) => page.getByRole('form', { name: `New ${noun}` });
   await openForm('Entity');
@@ -329,7 +329,7 @@ test('the sandbox page creates an Entity, an Account and a Transfer, and funds a
   await page.getByRole('dialog').getByText('None in the log. What you do on this page').waitFor();
 });
 
-test('the sandbox page begins with the latest 500 requests, and says so', async () => {
+test('the sandbox page begins with the latest 500 requests', async () => {
   const { page, part, pay, payments, row } = await opened();
   const { id } = await pay('7');
   await Promise.all(Array.from({ length: 600 }, () => payments.accounts.get(savings)));
@@ -372,7 +372,7 @@ test('the sandbox page lists the faults and removes all', async () => {
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('the sandbox page offers actions that the API lacks, such as funding an Account or moving the clock', async () => {
+test('the sandbox page offers actions that the API lacks', async () => {
   const { sandbox, page, row, press, says, openForm } = await opened();
   await page.getByLabel(`Amount for ${savings}`).fill('79.50');
   await press(`Fund ${savings}`);
@@ -409,7 +409,7 @@ test('the sandbox page offers actions that the API lacks, such as funding an Acc
   await says('2 days 1 hour 1 minute ahead');
 });
 
-test('the sandbox page exports, imports and resets the state of the sandbox', async () => {
+test('the sandbox page exports, imports and resets the state', async () => {
   const { sandbox, page, payments, part, press, row, says } = await opened();
   await payments.accounts.get(operating);
   const before = sandbox.exportState();
@@ -453,7 +453,7 @@ test.each([
   ['New Entity', 'Email', 'ada', 'email: expected an email address'],
   ['Add a fault', 'Times, or always', 'never', 'expected a whole number'],
 ])(
-  'the form "%s" of the sandbox page shows its error, and marks the field "%s"',
+  'the page form "%s" shows its error and marks field "%s"',
   async (name, label, text, message) => {
     const { page } = await opened({ expected: /status of 422/ });
     for (const summary of await page.locator('.create > summary').all()) await summary.click();
@@ -480,7 +480,7 @@ test.each([
   ['Add a fault', { width: 400, height: 600 }, 'Added the fault.'],
   // This form is at the end of the page, where no further scrolling would be possible.
   ['New IBAN', { width: 1280, height: 500 }, 'Created the IBAN.'],
-])('a notice on the sandbox page does not cover the form: %s', async (name, viewport, notice) => {
+])('a notice on the page does not cover the form: %s', async (name, viewport, notice) => {
   const { page, openForm } = await opened({ viewport });
   await openForm('IBAN');
   const form = page.getByRole('form', { name });
@@ -511,7 +511,7 @@ test('the sandbox page shows HTML markup in a record as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('the sandbox page says that the sandbox does not answer, and that it was restarted', async () => {
+test('the sandbox page says when the sandbox is gone or restarted', async () => {
   const { sandbox, server, page, payments, part, press } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
@@ -594,7 +594,7 @@ test.each([
   ['light', 1280],
   ['dark', 400],
 ] as const)(
-  'every control of the sandbox page is accessible by keyboard and mouse: %s, %i px',
+  'every control of the sandbox page is accessible: %s, %i px',
   async (colorScheme, width) => {
     const viewport = { width, height: 800 };
     const { page, sandbox, payments, row, press } = await opened({ viewport, colorScheme });
@@ -627,7 +627,7 @@ test.each([
   },
 );
 
-test('the sandbox page is a single response of at most 60 kB, gzipped', async () => {
+test('the sandbox page is one response of at most 60 kB', async () => {
   const { server } = await opened();
   const html = await (await fetch(server.rootUrl)).text();
   expect(gzipSync(html).length).toBeLessThan(60_000);

@@ -73,7 +73,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     return client;
   };
 
-  describe('createOnce with a postgresJournal inside a transaction of the caller', () => {
+  describe('createOnce with postgresJournal in the caller’s transaction', () => {
     /** Runs statements and a call on one connection three times, as a queue repeats a job. */
     const deliver = async (
       start: readonly string[],
@@ -113,7 +113,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
         ),
       ),
     )(
-      'pays nothing and leaves no entry ($start, then $end; earlier call outside of a transaction: $isUsedOutside)',
+      'pays nothing ($start, then $end; used outside before: $isUsedOutside)',
       async ({ start, end, isUsedOutside }) => {
         const { transfers, input, count, errors, left } = await deliver(start, end, isUsedOutside);
         for (const error of errors) {
@@ -134,7 +134,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect([count(input.description), left]).toEqual([0, 0]);
     });
 
-    test('pays nothing and leaves the expired claim of another caller unchanged', async () => {
+    test('pays nothing and keeps the expired claim of another caller', async () => {
       const input = newInput();
       const claim = createClaim(input);
       await postgresJournal(queryOf(pool)).swap(input.description, undefined, claim);
@@ -150,7 +150,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
   });
 
   // Another user of the shared connection begins a transaction just before the claim is inserted.
-  test('postgresJournal warns once if another user of the connection begins a transaction before the claim is inserted', async () => {
+  test('postgresJournal warns once if another user begins a transaction on the connection', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const client = await connect();
     let isShared = false;
@@ -170,7 +170,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(warn.mock.calls).toEqual([[expect.stringContaining('inside a transaction')]]);
   });
 
-  test('postgresJournal prints no warning about transactions during 1,000 payments outside of transactions', async () => {
+  test('postgresJournal does not warn during 1,000 payments outside of transactions', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     let statements = 0;
     const query: PostgresQuery = (text, values) => {
@@ -191,7 +191,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test('postgresJournal repeats quietly what a database with serializable transactions rolls back', async () => {
+  test('postgresJournal repeats quietly what serializable transactions roll back', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const options = '-c default_transaction_isolation=serializable';
     const strict = new Pool({ ...pool.options, options, max: 16 });
@@ -235,7 +235,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     test.each([
       ['search_path', 'SET search_path TO tenant_a'],
       ['a temp table', 'CREATE TEMP TABLE payments_journal (LIKE payments_journal INCLUDING ALL)'],
-    ])('makes createOnce pay once even if %s hides the table of the journal', async (_, sql) => {
+    ])('makes createOnce pay once even if %s hides the table', async (_, sql) => {
       await pool.query('DROP SCHEMA IF EXISTS tenant_a CASCADE');
       await createSchema('tenant_a');
       expect(await payAround(sql, 'public.payments_journal')).toBe(1);
@@ -243,7 +243,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect(await payAround(sql)).toBe(2);
     });
 
-    test('makes open and prune use a table in another schema, which has an index there', async () => {
+    test('makes open and prune use a table in another schema', async () => {
       await createSchema('"Tenant-B"');
       const journal = postgresJournal(queryOf(pool), { table: '"Tenant-B".payments_journal' });
       const [open, paid] = [newInput(), newInput()];
@@ -289,7 +289,7 @@ function buildLocale(folder: string, hyphen: 'ignored' | 'counted'): void {
 }
 
 describe.skipIf(missing.length > 0)(
-  'if an upgrade of the operating system changes the sort order of a PostgreSQL locale',
+  'if a system upgrade changes the sort order of PostgreSQL',
   () => {
     const inputs = Array.from({ length: 1_760 }, (_, index) => ({
       ...newInput(),
@@ -350,16 +350,16 @@ describe.skipIf(missing.length > 0)(
       rmSync(folder, { recursive: true });
     });
 
-    test('createAllOnce finds every paid payment in a table with the collation C', () => {
+    test('createAllOnce finds every paid payment with the collation C', () => {
       expect([...results]).toEqual([['recorded', inputs.length]]);
     });
 
     // Shows why the column needs the collation C.
-    test('a journal table with the collation of the database does not find some of its entries', () => {
+    test('a table with the database’s collation does not find some entries', () => {
       expect(lost).toBeGreaterThan(100);
     });
 
-    test('a journal table finds every entry again after the ALTER TABLE of the changelog', () => {
+    test('a table finds every entry after the changelog’s ALTER TABLE', () => {
       expect(lostAfterRepair).toBe(0);
     });
   },

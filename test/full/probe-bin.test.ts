@@ -83,13 +83,13 @@ test.each([
   expect(sandbox.log).toEqual([]);
 });
 
-test('payments-probe exits with status 2 and names the environment variable that is missing', async () => {
+test('payments-probe exits with status 2 and names the missing variable', async () => {
   const { status, err } = await run([]);
   expect(status).toBe(2);
   expect(err).toContain('PAYMENTS_BASE_URL');
 });
 
-test('payments-probe exits with status 1 if the platform does not respond or rejects the key', async () => {
+test('payments-probe exits with status 1 without a response or valid key', async () => {
   const closed = await run([], {
     PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
     PAYMENTS_API_KEY: 'sk_1',
@@ -104,7 +104,7 @@ test('payments-probe exits with status 1 if the platform does not respond or rej
   expect(sandbox.log.length).toBe(1);
 });
 
-test('payments-probe prints its report as JSON, and sends at most five requests a second and no write', async () => {
+test('payments-probe --json sends at most five requests a second, no write', async () => {
   const { sandbox, env, writes } = await serve();
   const { status, out, err } = await run(['--json'], env);
   expect({ status, err }).toEqual({ status: 0, err: '' });
@@ -119,7 +119,7 @@ test('payments-probe prints its report as JSON, and sends at most five requests 
 });
 
 test.concurrent(
-  'payments-probe asks for confirmation on a terminal before a payment, and pays only if the answer is yes',
+  'payments-probe pays only after a yes on the terminal',
   async () => {
     const { env, writes } = await serve();
     const refused = await runOnTerminal('n\n', pay, env);
@@ -142,7 +142,7 @@ test.concurrent(
 );
 
 test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-  'payments-probe prints the description of its transfer if %s ends the process during the payment',
+  'payments-probe prints its transfer’s description if %s interrupts the payment',
   async (signal) => {
     const { sandbox, env, writes } = await serve();
     sandbox.faults.add({
@@ -160,7 +160,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test.concurrent(
-  'payments-probe prints no credential, even if the platform echoes the credential everywhere',
+  'payments-probe prints no credential that the platform echoes',
   async () => {
     const echo = (text: string) => text.replaceAll('ECHO', apiKey.replaceAll('"', "'") + apiKey);
     const server = await recordingServer((request) => {
@@ -203,7 +203,7 @@ const blockOf = (language: string, index = 0): string =>
   '';
 
 test.concurrent(
-  'the commands and the program in docs/going-live.md run, from payments-probe to a first payment with the options that payments-probe suggests',
+  'docs/going-live.md leads from payments-probe to a first payment',
   async () => {
     const sandbox = seedDemo(
       new Sandbox({ apiKey: 'sk_sandbox_1', listOrder: 'newest_first', autoAdvance: 500 }),

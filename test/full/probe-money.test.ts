@@ -34,7 +34,7 @@ const cases = deviatingPlatforms.flatMap((platform) =>
 );
 
 test.each(cases)(
-  'createOnce never pays twice with the options that payments-probe suggests for a deviating platform: $name, $listOrder',
+  'createOnce never pays twice with options that payments-probe suggests: $name, $listOrder',
   async ({ name, respond, listOrder, rows }) => {
     // Only the 404 of this platform is an HTML page, and its 422 has the Error body.
     const isHtml = name === 'a 404 page of nginx';

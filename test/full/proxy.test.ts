@@ -151,17 +151,14 @@ withCertificate('a creation arrives once through a working proxy', async () => {
   expect(countRequests()).toBe(1);
 });
 
-withCertificate(
-  'a creation has the outcome not_sent if the proxy refuses the connection',
-  async () => {
-    expect(await createThrough(closedPort.port, { isWarm: false })).toMatchObject({
-      name: 'ConnectionError',
-      code: 'ECONNREFUSED',
-      outcome: 'not_sent',
-      attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
-    });
-  },
-);
+withCertificate('a creation is not_sent if the proxy refuses the connection', async () => {
+  expect(await createThrough(closedPort.port, { isWarm: false })).toMatchObject({
+    name: 'ConnectionError',
+    code: 'ECONNREFUSED',
+    outcome: 'not_sent',
+    attempts: [{ outcome: 'not_sent' }, { outcome: 'not_sent' }],
+  });
+});
 
 const rejections: Readonly<Record<string, Treatment>> = {
   'responds with 407': respondWith('407 Proxy Authentication Required'),
@@ -210,26 +207,23 @@ withCertificate('a creation is not sent after a timeout before CONNECT', async (
   expect(platform.idsOf('proxied')).toEqual([]);
 });
 
-withCertificate(
-  'a creation goes to the proxy without CONNECT if the base URL begins with http://',
-  async () => {
-    const lines: string[] = [];
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.once('data', (head) => {
-        lines.push(head.toString().split('\r\n')[0] ?? '');
-        socket.resetAndDestroy();
-      });
-    }).listen(0, '127.0.0.1');
-    servers.push(server);
-    await once(server, 'listening');
-    const ending = await createThrough((server.address() as AddressInfo).port, {
-      isWarm: false,
-      baseUrl: platform.shared.baseUrl,
+withCertificate('an http:// base URL uses the proxy without CONNECT', async () => {
+  const lines: string[] = [];
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', (head) => {
+      lines.push(head.toString().split('\r\n')[0] ?? '');
+      socket.resetAndDestroy();
     });
-    // The outcome is unknown, because the proxy has received the request.
-    expect(ending).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-    expect(lines).toEqual([`POST ${platform.shared.baseUrl}/transfers HTTP/1.1`]);
-  },
-);
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const ending = await createThrough((server.address() as AddressInfo).port, {
+    isWarm: false,
+    baseUrl: platform.shared.baseUrl,
+  });
+  // The outcome is unknown, because the proxy has received the request.
+  expect(ending).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+  expect(lines).toEqual([`POST ${platform.shared.baseUrl}/transfers HTTP/1.1`]);
+});

@@ -14,11 +14,11 @@ import { apiList, undocumented } from '../../docs/generators/public-api.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('every public name of the package and each field of that name has a docstring', () => {
+test('every public name and field has a docstring', () => {
   expect(undocumented()).toEqual([]);
 });
 
-test('the check for docstrings reports a public name or a field without a docstring', () => {
+test('the docstring check reports a name or field without one', () => {
   const path = join(root, 'src', 'probe.ts');
   const probe = `
     interface Base { inherited: string }
@@ -92,7 +92,7 @@ function findBrokenTargets(site: string): string[] {
   return [...new Set(broken)];
 }
 
-test('the API reference builds without a warning, and every link in it works', () => {
+test('the API reference builds without warnings or broken links', () => {
   const site = mkdtempSync(join(tmpdir(), 'payments-reference-'));
   onTestFinished(() => rmSync(site, { recursive: true }));
   const typedoc = join(root, 'node_modules', 'typedoc', 'bin', 'typedoc');
@@ -165,7 +165,7 @@ test('the check for links reports a broken link', () => {
 const findDocumentNames = (text: string): string[] =>
   [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
 
-test('every file in docs/ whose name appears in the code or in a comment exists', () => {
+test('every file of docs/ that the code names exists', () => {
   const code = globSync(
     ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
     {
@@ -193,7 +193,7 @@ test('the README links to every guide', () => {
 const others = /^(api|contributing|gaps|performance|proof|runtimes|threat-model)\.md$/;
 const guides = pages.filter((page) => dirname(page) === 'docs' && !others.test(basename(page)));
 
-test('the README, all guides together and docs/proof.md keep to a limit on the number of words', () => {
+test('the README, the guides and docs/proof.md keep their word limits', () => {
   // The bars and dashes of a table are not words.
   const countWords = (path: string): number =>
     readText(path)
@@ -206,7 +206,7 @@ test('the README, all guides together and docs/proof.md keep to a limit on the n
   expect(countWords('docs/threat-model.md')).toBeLessThanOrEqual(1_000);
 });
 
-test('no line of a table in the README and the guides is wider than 160 characters', () => {
+test('no table line of the README and guides exceeds 160 characters', () => {
   const wide = ['README.md', ...guides].flatMap((page) =>
     [...readText(page).matchAll(/^ *\|.{160,}$/gm)].map(([line]) => `${page}: ${line}`),
   );
@@ -246,7 +246,7 @@ test('the rows of docs/gaps.md are numbered from 1', () => {
   expect(gapRows).toEqual(gapRows.map((_, index) => index + 1));
 });
 
-test('comments in the code refer to every numbered row of docs/gaps.md, and to no number without a row', () => {
+test('code comments refer to exactly the rows of docs/gaps.md', () => {
   expect(gapRows.filter((row) => !references.includes(row))).toEqual([]);
   expect(references.filter((row) => !gapRows.includes(row))).toEqual([]);
 });

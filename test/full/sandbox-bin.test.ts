@@ -66,7 +66,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('payments-sandbox ends at once on SIGTERM while the handler of a webhook hangs', async () => {
+test('payments-sandbox ends on SIGTERM while a webhook handler hangs', async () => {
   let arrive: (() => void) | undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   const port = await portOf(createServer(() => arrive?.()));
@@ -83,7 +83,7 @@ test('payments-sandbox ends at once on SIGTERM while the handler of a webhook ha
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  'payments-sandbox serves demo data until %s, with open connections, and ends with status 0',
+  'payments-sandbox serves demo data until %s ends it with status 0',
   async (signal) => {
     const sandbox = run('--port', '0', '--seed', 'demo', '--auto', 'off');
     // Each line can be pasted into a shell, and sets a variable that the client reads.
@@ -109,7 +109,7 @@ test('payments-sandbox starts empty without --seed, on the host of --host', asyn
   await sandbox.stop('SIGTERM');
 });
 
-test('payments-sandbox lists its accounts and prints a line for each request', async () => {
+test('payments-sandbox lists its accounts and prints each request', async () => {
   const sandbox = run('--port', '0', '--seed', 'demo', '--auto', '50', '--latency', '20');
   const { ROOT_URL: rootUrl, api } = await sandbox.listens();
   const statuses = async () => {
@@ -135,7 +135,7 @@ test('payments-sandbox lists its accounts and prints a line for each request', a
   expect(out).not.toContain('\u001b');
 });
 
-test('payments-sandbox --failures with the same seed makes the same requests fail in every run, and --quiet prints no request', async () => {
+test('payments-sandbox --failures with a seed fails the same requests', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
     const { api } = await sandbox.listens();
@@ -153,7 +153,7 @@ test('payments-sandbox --failures with the same seed makes the same requests fai
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('payments-sandbox prints why a request was rejected, and sends webhooks in the shape that the module of --webhook returns', async () => {
+test('payments-sandbox sends webhooks in the shape of the --webhook module', async () => {
   const source = 'export default ({ type, after }) => ({ body: { type, of: after.id } });';
   const bodies: string[] = [];
   const handler = createServer((request, response) => {
@@ -191,7 +191,7 @@ test.each([
   expect(err).toContain(`The webhook module ${module} ${message}`);
 });
 
-test('payments-sandbox responds with 403 to a Host header that --allow-host does not name', async () => {
+test('payments-sandbox rejects a Host header that --allow-host does not name', async () => {
   const sandbox = run('--port', '0', '--allow-host', 'platform', '--allow-host', 'other');
   const { port } = new URL((await sandbox.listens()).BASE_URL);
   const statusUnder = async (host: string) => {
@@ -250,16 +250,13 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to 2147483647, not "x".'],
   [['--state', ''], '--state takes the name of a file, not "".'],
   [['extra'], 'Unexpected argument "extra".'],
-])(
-  'payments-sandbox says what is wrong with the arguments %o, and ends with status 2',
-  async (args, problem) => {
-    expect(await run(...args).ended).toMatchObject({
-      code: 2,
-      out: '',
-      err: `${problem}\npayments-sandbox --help prints the usage.\n`,
-    });
-  },
-);
+])('payments-sandbox explains the wrong arguments %o with status 2', async (args, problem) => {
+  expect(await run(...args).ended).toMatchObject({
+    code: 2,
+    out: '',
+    err: `${problem}\npayments-sandbox --help prints the usage.\n`,
+  });
+});
 
 test('payments-sandbox ends with status 1 if another process uses the port', async () => {
   const port = await portOf(createServer());

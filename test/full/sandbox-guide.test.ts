@@ -23,7 +23,7 @@ const blocksOf = (language: string) =>
   );
 const [command = '', ...lines] = blocksOf('sh');
 
-test('every command of docs/test.md works, in the order of the guide', async () => {
+test('every command of docs/test.md works, in order', async () => {
   expect(command).toMatch(/^npx -p payments-platform-sdk payments-sandbox --seed demo\n$/);
   expect(lines).toHaveLength(2);
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-guide-'));
@@ -88,7 +88,7 @@ test('every command of docs/test.md works, in the order of the guide', async () 
   });
 });
 
-test('the Dockerfile of docs/test.md installs and starts a sandbox that passes its health check', async () => {
+test('the Dockerfile of docs/test.md starts a healthy sandbox', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-container-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -138,7 +138,7 @@ test('the Dockerfile of docs/test.md installs and starts a sandbox that passes i
   expect(await checkHealth()).toEqual([1, null]);
 });
 
-test('the example module for --webhook in docs/test.md sends changes of Transfers and of no other record', async () => {
+test('the --webhook example of docs/test.md sends only Transfer changes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-webhook-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

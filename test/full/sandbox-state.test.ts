@@ -67,7 +67,7 @@ async function create(process: Process): Promise<{ id: string; requestId: string
 const stateOf = async (process: Process) =>
   (await (await process.control('state')).json()) as SandboxState;
 
-test('payments-sandbox --state saves every change before SIGTERM ends the process, and the next process continues the ids', async () => {
+test('payments-sandbox --state saves every change before SIGTERM ends it', async () => {
   const path = folder();
   const file = join(path, 'state.json');
   const first = await start('--state', file, '--seed', 'demo', '--auto', 'off');
@@ -82,7 +82,7 @@ test('payments-sandbox --state saves every change before SIGTERM ends the proces
   await second.stop('SIGINT');
 });
 
-test('payments-sandbox --state saves the changes of control requests and of automatic steps', async () => {
+test('payments-sandbox --state saves changes by control and automatic steps', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file, '--seed', 'demo', '--auto', '50');
   await first.control('accounts/acc_000003/fund', { method: 'POST', body: '{"amount":"7"}' });
@@ -95,7 +95,7 @@ test('payments-sandbox --state saves the changes of control requests and of auto
   expect(kept.accounts[2]?.availableBalance).toBe('127.50');
 });
 
-test('payments-sandbox --state loses no change older than a second and repeats no id, even after fifteen SIGKILLs under load', async () => {
+test('payments-sandbox --state loses at most a second in fifteen SIGKILLs', async () => {
   const file = join(folder(), 'state.json');
   const ids = new Set<string>();
   const requests = new Set<string>();
@@ -129,7 +129,7 @@ test('payments-sandbox --state loses no change older than a second and repeats n
   expect(ids.size).toBeGreaterThan(250);
 });
 
-test('payments-sandbox --state rejects a file that another process uses, until that process is dead', async () => {
+test('payments-sandbox --state rejects a file that another process uses', async () => {
   const file = join(folder(), 'state.json');
   const first = await start('--state', file);
   const second = await (await start('--state', file)).closed;
@@ -142,7 +142,7 @@ test('payments-sandbox --state rejects a file that another process uses, until t
   await third.stop('SIGTERM');
 });
 
-test('payments-sandbox --state gives the file of a dead process to only one of six concurrent new processes', async () => {
+test('payments-sandbox --state gives a dead process’s file to one of six', async () => {
   const file = join(folder(), 'state.json');
   await (await start('--state', file)).stop('SIGKILL');
   const all = await Promise.all(Array.from({ length: 6 }, () => start('--state', file)));
@@ -157,29 +157,26 @@ test.each([
     /accounts\[0\]\.id: this field is required/,
   ],
   ['a state of another version', '{"version":7}', /version: expected 1/],
-])(
-  'payments-sandbox ends with status 1 if the file for --state or --seed is %s',
-  async (_name, text, words) => {
-    const path = folder();
-    const file = join(path, 'state.json');
-    writeFileSync(file, text);
-    for (const flag of ['--state', '--seed']) {
-      const { code, out, err } = await (await start(flag, file)).closed;
-      expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(words);
-      expect(err).not.toMatch(/^\s+at /m);
-    }
-    expect(readFileSync(file, 'utf8')).toBe(text);
-    expect(readdirSync(path)).toEqual(['state.json']);
-  },
-);
+])('payments-sandbox ends with status 1 if its file is %s', async (_name, text, words) => {
+  const path = folder();
+  const file = join(path, 'state.json');
+  writeFileSync(file, text);
+  for (const flag of ['--state', '--seed']) {
+    const { code, out, err } = await (await start(flag, file)).closed;
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(words);
+    expect(err).not.toMatch(/^\s+at /m);
+  }
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  expect(readdirSync(path)).toEqual(['state.json']);
+});
 
-test('payments-sandbox ends with status 1 if the file for --state cannot be written', async () => {
+test('payments-sandbox --state ends with status 1 if it cannot write', async () => {
   const { code, err } = await (await start('--state', join(folder(), 'no', 'state.json'))).closed;
   expect([code, err]).toEqual([1, expect.stringContaining('ENOENT')]);
 });
 
-test('payments-sandbox --seed starts from the state in a file, and never writes to that file', async () => {
+test('payments-sandbox --seed starts from a file and never writes there', async () => {
   const path = folder();
   const [seed, file] = [join(path, 'seed.json'), join(path, 'state.json')];
   const sandbox = new Sandbox();

@@ -106,12 +106,12 @@ const doubt = `input.description = 'invoice 2'; lose('transfers.create', 'after_
   await call(payments);`;
 
 describe('a line on stderr', () => {
-  test('is missing if every payment is made, and when the batch is run again', async () => {
+  test('is missing if every payment is made', async () => {
     const batch = `await payments.transfers.createAllOnce([2, 3].map((at) => ({ ...input, description: 'invoice ' + at })));`;
     expect(await linesOf(`${batch} ${batch}`)).toEqual([]);
   });
 
-  test('counts a payment in doubt once, of many calls, a batch and two clients', async () => {
+  test('counts a payment in doubt once, after many calls and clients', async () => {
     const lines = await linesOf(`${doubt} await call(other); await call(payments);
       for await (const row of other.transfers.createAllOnce([input], { retryTimeout: 1 })) void row;`);
     expect(lines.filter((line) => line.includes('this process ends'))).toEqual([
@@ -119,7 +119,7 @@ describe('a line on stderr', () => {
     ]);
   });
 
-  test('does not advise to pay again what a journal in memory has forgotten', async () => {
+  test('does not advise paying again after a journal in memory', async () => {
     expect(await linesOf(doubt, true)).toEqual([
       'payments-platform-sdk: this process ends without knowing whether 1 payment took effect. The journal was in memory, so the next process pays again: look in the list of transfers first.',
     ]);

@@ -69,7 +69,7 @@ const run = (type: 'module' | 'commonjs', code: string): Promise<string> => {
   });
 };
 
-test('an uncaught error of a worker has all its fields in the thread that started the worker', async () => {
+test('a worker’s uncaught error keeps its fields in the parent', async () => {
   const code = `const { Worker, isMainThread } = require('node:worker_threads');
     const { PaymentsClient } = require('payments-platform-sdk');
     const start = () => new PaymentsClient({ baseUrl: 'http://127.0.0.1:9/v0', apiKey: 'sk_x' }).transfers.get('acc_1');
@@ -86,7 +86,7 @@ test('an uncaught error of a worker has all its fields in the thread that starte
 
 describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) => {
   test.for(Object.entries(programs))(
-    'prints at most 25 lines, and the line of the caller first: %s',
+    'prints at most 25 lines and the caller first: %s',
     async ([, code]) => {
       const printed = await run(type, code);
       const lines = printed.trimEnd().split('\n');
@@ -110,7 +110,7 @@ describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) 
     expect(await run(type, program)).toContain('AggregateError: connect ECONNREFUSED ::1:5432');
   });
 
-  test('has all its fields for a handler of uncaught errors, also at the exit', async () => {
+  test('has all its fields for a handler of uncaught errors', async () => {
     const handler = `let last; process.on('uncaughtException', (error) => { last = error; });
       process.on('exit', () => console.error(Object.keys({ ...last }), last.cause));`;
     const printed = await run(type, `${handler} ${programs['create']}`);

@@ -55,7 +55,7 @@ test.concurrent.for([
     /rejected-1 was paid after it was rejected/,
   ],
 ] as const)(
-  'killed processes show the mistake of a pg-boss worker that %s: it %s',
+  'a pg-boss worker that %s %s, as killed processes show',
   async ([, , line, careless, wrong], { expect: expectHere, onTestFinished: clean }) => {
     // The folder is in the repository, so that the imports of the recipe are found.
     const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
@@ -73,7 +73,7 @@ test.concurrent.for([
   },
 );
 
-test('the example payroll.ts leaves no claim open if SIGTERM ends the process, and pays the rest at the next start', async () => {
+test('payroll.ts leaves no claim open after SIGTERM', async () => {
   const sandbox = createPayrollSandbox();
   const { id: counterparty } = sandbox.counterparties.create({ entityId: 'ent_000001' });
   const slow = { kind: 'delay', ms: 20 } as const;
@@ -167,11 +167,8 @@ test('every error class survives a checkpoint of DBOS', async () => {
   }
 });
 
-test('each workflow example has at most 30 lines and a link in docs/pay.md', () => {
-  const guide = readFileSync(
-    fileURLToPath(new URL('../../docs/pay.md', import.meta.url)),
-    'utf8',
-  );
+test('each workflow example has at most 30 lines and a link', () => {
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/pay.md', import.meta.url)), 'utf8');
   for (const recipe of recipes) {
     const text = readFileSync(join(recipeFolder, `${recipe}.ts`), 'utf8');
     expect(text.trim().split('\n').length).toBeLessThanOrEqual(30);

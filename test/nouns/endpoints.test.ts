@@ -35,7 +35,7 @@ describe('the examples of the API reference', () => {
 });
 
 describe('the client', () => {
-  test('the client has a method for every endpoint of the API, and beyond those only the documented helpers', () => {
+  test('the client has a method per endpoint and only documented helpers', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = [
       'waitFor',
@@ -55,7 +55,7 @@ describe('the client', () => {
     );
   });
 
-  test('the client has only the methods request, withOptions and toJSON beside the resources', () => {
+  test('the client itself has only request, withOptions and toJSON', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
@@ -128,7 +128,7 @@ describe('a request on a real server', () => {
     }
   });
 
-  test.each(examples)('the request of $name keeps a path prefix in the base URL', async (one) => {
+  test.each(examples)('the request of $name keeps the base URL’s path prefix', async (one) => {
     const { endpoint, example } = one;
     const { origin } = server;
     const request = await arriving(endpoint, example, { baseUrl: `${origin}/platform/api/v0/` });
@@ -151,7 +151,7 @@ describe('a request on a real server', () => {
   });
 });
 
-test.each(examples)('the credential of $name is sent only to the host of its API', async (one) => {
+test.each(examples)('the credential of $name goes only to its own host', async (one) => {
   const { endpoint, example } = one;
   const { payments, requests } = clientOf(undefined, {
     baseUrl: 'https://versioned.example.com/v0',
@@ -216,7 +216,7 @@ describe('the sandbox', () => {
   });
 });
 
-test('docs/test.md names every resource, such as accounts, that has the method get', () => {
+test('docs/test.md names every resource with the method get', () => {
   const guide = readFileSync(new URL('../../docs/test.md', import.meta.url), 'utf8');
   const created = endpoints
     .map(({ operation }) => operation.split('.'))

@@ -5,7 +5,7 @@ import { factsOf, setup } from './platforms.ts';
 const baseline = setup().probe({ twice: true }).then(factsOf);
 
 test.each(deviatingPlatforms)(
-  'on a platform with $name, payments-probe reports this difference in the right rows of its report and in no other row',
+  'payments-probe reports $name in the right rows only',
   async ({ respond, rows, options = {}, advice = [] }) => {
     const { probe } = setup({ deviation: respond });
     const probed = await probe({ twice: true });

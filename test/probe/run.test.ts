@@ -36,8 +36,8 @@ async function endOf(probe: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-describe('the requests of payments-probe, the command that tries how a platform behaves', () => {
-  test('the probe sends no write unless you tell the probe to pay, and waits at least 250 ms between requests', async () => {
+describe('the requests of payments-probe', () => {
+  test('the probe sends no write unless you tell it to pay', async () => {
     const { probe, requests, writes } = setup();
     const { report } = await probe();
     expect(writes()).toEqual([]);
@@ -47,7 +47,7 @@ describe('the requests of payments-probe, the command that tries how a platform 
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(250);
   });
 
-  test('the probe pays once without a key, or twice with one Idempotency-Key', async () => {
+  test('the probe pays once, or twice with one Idempotency-Key', async () => {
     const keys: unknown[] = [];
     const deviation: Deviation = (request, next) => {
       if (request.method === 'POST') keys.push(request.headers.get('idempotency-key'));
@@ -63,7 +63,7 @@ describe('the requests of payments-probe, the command that tries how a platform 
     expect(keys).toEqual([null, expect.stringMatching(/^probe-\w{8}$/), keys[1]]);
   });
 
-  test('if a platform honours the Idempotency-Key, the probe sends the same key with another amount, and at the end a new key', async () => {
+  test('the probe tries an honoured Idempotency-Key with another amount', async () => {
     const sent: [key: string | null, amount: string][] = [];
     const deviation: Deviation = async (request, next, clock) => {
       if (request.method === 'POST') {
@@ -88,7 +88,7 @@ describe('the requests of payments-probe, the command that tries how a platform 
     expect(sandbox.transfers.list().length).toBe(22);
   });
 
-  test('the probe makes at most three transfers on a platform that returns the first id for the same Idempotency-Key but pays again', async () => {
+  test('the probe makes at most three transfers despite a misleading id', async () => {
     const respond = recognise(({ key }) => key, undefined, true);
     // Four transfers a page, so that the first match and the second are on different pages.
     const { probe, sandbox } = setup({ deviation: withPagesOf(4, respond), transfers: 20 });
@@ -106,28 +106,25 @@ describe('the requests of payments-probe, the command that tries how a platform 
   test.each([
     ['longer than eight pages', 1, {}],
     ['without descriptions', 100, { description: null }],
-  ])(
-    'the probe does not suggest the client option idempotencyHeader if the list of transfers is %s',
-    async (_, size, change) => {
-      const deviation: Deviation = async (request, next, clock) => {
-        const response = await recognise(({ key }) => key)(request, next, clock);
-        return withRecords(response, (record) => ({ ...record, ...change }));
-      };
-      const { probe, writes } = setup({
-        deviation: withPagesOf(size, deviation),
-        transfers: 40,
-        listOrder: 'newest_first',
-      });
-      const probed = await probe({ twice: true });
-      expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
-        'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
-      );
-      expect(probed.report.options.platform['idempotencyHeader']).toBeUndefined();
-      expect(writes().length).toBe(3);
-    },
-  );
+  ])('the probe suggests no idempotencyHeader if the list is %s', async (_, size, change) => {
+    const deviation: Deviation = async (request, next, clock) => {
+      const response = await recognise(({ key }) => key)(request, next, clock);
+      return withRecords(response, (record) => ({ ...record, ...change }));
+    };
+    const { probe, writes } = setup({
+      deviation: withPagesOf(size, deviation),
+      transfers: 40,
+      listOrder: 'newest_first',
+    });
+    const probed = await probe({ twice: true });
+    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toBe(
+      'unknown: Unclear: the list could not be read to its end, or lacks a transfer.',
+    );
+    expect(probed.report.options.platform['idempotencyHeader']).toBeUndefined();
+    expect(writes().length).toBe(3);
+  });
 
-  test('the probe ends on endless lists, and has requests left to watch its payment', async () => {
+  test('the probe ends on endless lists and still watches its payment', async () => {
     let cursor = 0;
     const { probe, requests } = setup({
       deviation: async (request, next) => {
@@ -147,7 +144,7 @@ describe('the requests of payments-probe, the command that tries how a platform 
     expect(factsOf(probed)['60 Does a description come back unchanged?']).toBe('confirmed: Yes.');
   });
 
-  test('the probe sends no 101st read, and 80 more requests for a payment', async () => {
+  test('the probe sends 100 reads, and 80 more for a payment', async () => {
     const { payments, probeClock, requests } = setup({ transfers: 1 });
     const platform = new PlatformReader(payments, probeClock);
     const readAll = async () => {
@@ -162,21 +159,18 @@ describe('the requests of payments-probe, the command that tries how a platform 
   });
 });
 
-describe('the order of the list of transfers that payments-probe reports', () => {
+describe('the order of transfers in payments-probe', () => {
   test.each([
     ['oldest_first', 'found: Oldest first.', {}],
     ['newest_first', 'found: Newest first.', { transfersNewestFirst: true }],
     ['shuffled', 'found: No order by createdAt.', {}],
-  ] as const)(
-    'the probe reports that the platform lists transfers in the order %s',
-    async (listOrder, fact, options) => {
-      const probed = await setup({ listOrder }).probe();
-      expect(factsOf(probed)[order]).toBe(fact);
-      expect(probed.report.options.platform).toEqual(options);
-    },
-  );
+  ] as const)('the probe reports the list order %s', async (listOrder, fact, options) => {
+    const probed = await setup({ listOrder }).probe();
+    expect(factsOf(probed)[order]).toBe(fact);
+    expect(probed.report.options.platform).toEqual(options);
+  });
 
-  test('the probe reads only 1,000 transfers of a longer list to find the order of the list', async () => {
+  test('the probe reads 1,000 transfers to find the list order', async () => {
     const probed = await setup({
       listOrder: 'newest_first',
       transfers: 1_150,
@@ -187,7 +181,7 @@ describe('the order of the list of transfers that payments-probe reports', () =>
     expect(probed.report.options.platform).toEqual({ transfersNewestFirst: true });
   });
 
-  test('the probe suggests transfersNewestFirst only if it saw at least 100 transfers, and reports an order only if they have at least ten different createdAt', async () => {
+  test('the probe suggests transfersNewestFirst only from 100 transfers on', async () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options.platform]).toEqual([
       'found: Newest first.',
@@ -197,7 +191,7 @@ describe('the order of the list of transfers that payments-probe reports', () =>
     expect(factsOf(atOnce)[order]).toMatch(/^unknown: Too few transfers with different times; 100/);
   });
 
-  test('the probe does not suggest transfersNewestFirst if the list of one account has another order', async () => {
+  test('the probe suggests no transfersNewestFirst if one account’s list differs', async () => {
     const deviation: Deviation = async (request, next) => {
       const response = await next();
       if (!new URL(request.url).searchParams.has('accountId')) return response;
@@ -213,12 +207,12 @@ describe('the order of the list of transfers that payments-probe reports', () =>
     ]);
   });
 
-  test('the probe reports that a list has no order even if the disordered transfers were created within a few seconds', async () => {
+  test('the probe notices disorder among transfers of a few seconds', async () => {
     const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
     expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
   });
 
-  test('the probe withdraws transfersNewestFirst if its own payment has a time hours ago', async () => {
+  test('the probe withdraws transfersNewestFirst if its payment has an old time', async () => {
     const behind = deviatingPlatforms.find(({ name }) => name.includes('local time behind UTC'));
     const platform = { deviation: behind?.respond, listOrder: 'newest_first' } as const;
     const { report: before } = await setup(platform).probe();
@@ -227,7 +221,7 @@ describe('the order of the list of transfers that payments-probe reports', () =>
   });
 });
 
-describe('what payments-probe says about the pages of the list of transfers', () => {
+describe('the pages of the transfer list in payments-probe', () => {
   const whole = '59 Does the list of transfers show each one, and end?';
   const many = { transfers: 400, gapMs: 20_000 };
 
@@ -246,7 +240,7 @@ describe('what payments-probe says about the pages of the list of transfers', ()
     );
   });
 
-  test('a transfer that was made between two readings is not held against the list', async () => {
+  test('a transfer made between two readings does not count against the list', async () => {
     let requests = 0;
     const platform = setup({
       ...many,
@@ -271,7 +265,7 @@ describe('what payments-probe says about the pages of the list of transfers', ()
   test.each([
     [0, 'unknown: The check needs two transfers from one account.'],
     [4, 'confirmed: Yes.'],
-  ])('the probe needs two transfers from one account to see pages: %i', async (transfers, fact) => {
+  ])('the probe needs two transfers of one account for pages: %i', async (transfers, fact) => {
     expect(factsOf(await setup({ transfers }).probe())[whole]).toBe(fact);
   });
 });
@@ -285,18 +279,15 @@ describe('payments-probe on a platform in trouble', () => {
     { kind: 'html', status: 502 },
     { kind: 'reset', when: 'before_commit' },
     { kind: 'truncated_body' },
-  ] as const)(
-    'the probe reports the same results even if reads of transfers and accounts fail once with the fault $kind',
-    async (fault) => {
-      const { probe, sandbox } = setup();
-      for (const operation of ['transfers.list', 'transfers.get', 'accounts.get'] as const) {
-        sandbox.faults.add({ operation, fault });
-      }
-      expect(factsOf(await probe())).toEqual(await baseline);
-    },
-  );
+  ] as const)('the probe reports the same after reads fail once with $kind', async (fault) => {
+    const { probe, sandbox } = setup();
+    for (const operation of ['transfers.list', 'transfers.get', 'accounts.get'] as const) {
+      sandbox.faults.add({ operation, fault });
+    }
+    expect(factsOf(await probe())).toEqual(await baseline);
+  });
 
-  test('the probe waits after a 429 for as long as Retry-After says', async () => {
+  test('the probe waits as long as Retry-After says', async () => {
     const { probe, requests, sandbox } = setup();
     const fault = { kind: 'status', status: 429, retryAfter: 20 } as const;
     sandbox.faults.add({ operation: 'transfers.list', fault });
@@ -325,7 +316,7 @@ describe('payments-probe on a platform in trouble', () => {
     expect(requests.length).toBe(count);
   });
 
-  test('the probe ends with an error if the platform stops responding after some requests', async () => {
+  test('the probe ends with an error if the platform dies', async () => {
     let count = 0;
     const { probe, requests } = setup({
       deviation: (_, next) => {
@@ -338,7 +329,7 @@ describe('payments-probe on a platform in trouble', () => {
   });
 
   test.each([403, 404])(
-    'the probe pays nothing if the platform responds to a read of the account of --to with %i',
+    'the probe pays nothing if the account of --to gives %i',
     async (status) => {
       const { probe, writes } = setup({
         deviation: (request, next) =>
@@ -358,21 +349,16 @@ describe('a payment of payments-probe', () => {
       .filter(({ needs }) => needs === 'pay')
       .map(({ row, question }) => rows[`${row} ${question}`]);
 
-  test.each([422, 429])(
-    'is not sent again if the platform rejects the payment with %i',
-    async (status) => {
-      const { probe, writes, sandbox } = setup();
-      sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
-      const probed = await probe({ twice: true });
-      expect(new Set(pay(factsOf(probed)))).toEqual(
-        new Set(['unknown: The transfer was not made.']),
-      );
-      expect(writes().length).toBe(1);
-      expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
-    },
-  );
+  test.each([422, 429])('is not sent again if the platform rejects with %i', async (status) => {
+    const { probe, writes, sandbox } = setup();
+    sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
+    const probed = await probe({ twice: true });
+    expect(new Set(pay(factsOf(probed)))).toEqual(new Set(['unknown: The transfer was not made.']));
+    expect(writes().length).toBe(1);
+    expect(factsOf(probed)['51 Is Idempotency-Key honoured?']).toMatch(/^unknown/);
+  });
 
-  test('is found in the list, and not sent again, if its response is lost', async () => {
+  test('is found, and not sent again, if its response is lost', async () => {
     const { probe, writes, sandbox } = setup({ listOrder: 'newest_first' });
     const fault = { kind: 'reset', when: 'after_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -383,7 +369,7 @@ describe('a payment of payments-probe', () => {
   });
 
   test.each([201, 401, 403, 405, 502])(
-    'appears in the report with its description and how to look for it, if its response is an HTML page with %i',
+    'is described in the report after an HTML page (%i)',
     async (status) => {
       const { probe, writes, sandbox } = setup({
         deviation: async (request, next) => {
@@ -404,7 +390,7 @@ describe('a payment of payments-probe', () => {
     },
   );
 
-  test('is reported as unknown if the connection breaks and the list does not show the payment', async () => {
+  test('is reported as unknown if neither response nor list shows it', async () => {
     const { probe, sandbox } = setup();
     const fault = { kind: 'reset', when: 'before_commit' } as const;
     sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -413,7 +399,7 @@ describe('a payment of payments-probe', () => {
     );
   });
 
-  test('appears in the report even if the platform stops responding after the payment', async () => {
+  test('is in the report even if the platform stops responding', async () => {
     let isGone = false;
     const { probe, writes } = setup({
       deviation: async (request, next) => {
@@ -430,7 +416,7 @@ describe('a payment of payments-probe', () => {
 });
 
 describe('the report of payments-probe', () => {
-  test('the report has one row for each check, with the question of the check', async () => {
+  test('the report has one row and question per check', async () => {
     const { report } = await setup().probe();
     expect(Object.keys(report)).toEqual(['platform', 'startedAt', 'requests', 'rows', 'options']);
     expect(report.platform).toBe('https://api.example.com/v0');
@@ -447,7 +433,7 @@ describe('the report of payments-probe', () => {
     }
   });
 
-  test('the report groups its rows by result, and shows in red the expectations that the platform does not meet', async () => {
+  test('the report shows unmet expectations in red', async () => {
     const deviation: Deviation = async (_, next) => {
       const response = await next();
       response.headers.set('age', '9');
@@ -464,7 +450,7 @@ describe('the report of payments-probe', () => {
     expect(formatReport(probed, false)).not.toContain('\u001B');
   });
 
-  test('the text of the report contains no control character that the platform has sent', async () => {
+  test('the report contains no control character of the platform', async () => {
     const deviation: Deviation = async (_, next) =>
       withRecords(await next(), (record) => ({
         ...record,

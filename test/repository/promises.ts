@@ -34,10 +34,7 @@ export const promises: Readonly<
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
       ['money/once-states.test.ts', 'callers never make two payments, in any order: %o'],
-      [
-        'full/proof.test.ts',
-        'npm run proof explores every order without a second payment, and finds every planted mistake',
-      ],
+      ['full/proof.test.ts', 'npm run proof finds every planted mistake and no second payment'],
       ['full/once-deaths.test.ts', 'createOnce in %s pays 100 payouts once while workers die'],
     ],
   '`createOnce` sends no payment before its claim is stored, nor after the deadline that the claim implies':

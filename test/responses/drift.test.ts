@@ -115,14 +115,14 @@ test.each(records)('a read of %s rejects a record without id or amount', async (
   }
 });
 
-test('the error for a transfer with an unusable amount names each field that is wrong', async () => {
+test('the error for an unusable amount names each wrong field', async () => {
   const { payments } = clientOfBody({ ...transfer, status: undefined, amount: 12.5 });
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
   expect(error.message).toContain('an undocumented amount: got a number; expected a string');
   expect(error.issues.map(({ path }) => path)).toEqual(['status', 'amount']);
 });
 
-test('transfers.list returns every transfer even if one of them lacks a direction', async () => {
+test('transfers.list returns every transfer even if one lacks a direction', async () => {
   const items = Array.from({ length: 100 }, (_, number): object => transferNumber(number + 1));
   items[40] = { ...items[40], direction: undefined };
   const { payments, drifts } = clientOfBody(page(items));
@@ -149,7 +149,7 @@ test.each<[string, unknown]>([
   expect(drifts).toEqual([]);
 });
 
-test('instructions.list and transactions.list reject a response that is not an array of objects', async () => {
+test('instructions.list and transactions.list reject anything but arrays of objects', async () => {
   const lists: readonly [Record<string, unknown>, Read][] = [
     [instruction, ({ instructions }) => instructions.list({ address })],
     [
@@ -167,7 +167,7 @@ test('instructions.list and transactions.list reject a response that is not an a
   }
 });
 
-test('instructions.build returns an object even if a field has the wrong type, and rejects an array', async () => {
+test('instructions.build returns an object with a field of wrong type', async () => {
   const build: Read = ({ instructions }) => instructions.build(newInstruction);
   const { payments, paths } = clientOfBody({ ...built, salt: '7' });
   expect(await build(payments)).toEqual({ ...built, salt: '7' });
@@ -211,7 +211,7 @@ test.each(records)('an undocumented value of an enum of %s is a drift', async (.
   }
 });
 
-test('every enum of a response is a drift if its value is not documented', async () => {
+test('an undocumented value of any response enum is a drift', async () => {
   const created = { id: 'txfr_1', status: 'held', type: 'pigeon', createdAt: transfer.createdAt };
   const creation = clientOfBody(created);
   expect(await creation.payments.transfers.create(newTransfer)).toEqual(created);
@@ -263,7 +263,7 @@ test('the report of a long undocumented value shows its start', async () => {
   expect(drifts[0]?.issues[0]?.message.length).toBeLessThan(200);
 });
 
-test('a client with validation strict rejects a read if a field differs from the documented shape', async () => {
+test('validation strict rejects a read with a wrong field', async () => {
   for (const changes of [{ direction: undefined }, { amount: null }, { status: 7 }]) {
     const drifted = { ...transfer, ...changes };
     const reads: [unknown, Read][] = [
@@ -280,7 +280,7 @@ test('a client with validation strict rejects a read if a field differs from the
   }
 });
 
-test('clientOptions of a sandbox set validation to strict, in the same process and over HTTP', async () => {
+test('clientOptions of a sandbox set validation to strict', async () => {
   const sandbox = new Sandbox();
   await using server = await listen(sandbox);
   for (const { validation } of [sandbox.clientOptions, server.clientOptions]) {
@@ -289,7 +289,7 @@ test('clientOptions of a sandbox set validation to strict, in the same process a
   }
 });
 
-test('payments.request rejects a read that does not match its schema, even if the client option validation is report', async () => {
+test('payments.request rejects a read against its schema despite validation report', async () => {
   const { payments, drifts } = clientOfBody({ id: 5 }, { validation: 'report' });
   const schema = z.object({ id: z.string() });
   const get = payments.request({ method: 'GET', path: '/things', api: 'versioned', schema });

@@ -98,12 +98,12 @@ test.each([
   ['12345678901234567e3', 12_345_678_901_234_567e3],
   ['1e30', 1e30],
   ['-0', -0],
-])('parseJson reads %s as a bigint if a number cannot hold it', (text, value) => {
+])('parseJson reads %s as a bigint if a number is inexact', (text, value) => {
   if (value === undefined) expect(() => parseJson(text)).toThrow(SyntaxError);
   else expect(parseJson(`{"value":${text}}`)).toEqual({ value });
 });
 
-test('parseJson keeps digits in a string or a key as a string', () => {
+test('parseJson keeps digits in strings and keys as strings', () => {
   const digits = '12345678901234567890';
   const text = `{"${digits}":"${digits}","a":[":${digits}","\\":${digits}",", ${digits}"],"b":${digits}}`;
   expect(parseJson(text)).toEqual({
@@ -113,7 +113,7 @@ test('parseJson keeps digits in a string or a key as a string', () => {
   });
 });
 
-test('stringifyJson writes a bigint as digits even if the application has set BigInt.prototype.toJSON', () => {
+test('stringifyJson writes bigint digits despite BigInt.prototype.toJSON', () => {
   const value = { salt: 10n ** 30n, list: [1n, { deep: -(2n ** 64n) }], text: '1' };
   const written = `{"salt":1${'0'.repeat(30)},"list":[1,{"deep":-18446744073709551616}],"text":"1"}`;
   expect(stringifyJson(value)).toBe(written);
@@ -138,7 +138,7 @@ test('stringifyJson writes dates as strings, omits undefined and keeps null', ()
   );
 });
 
-test('a client sends and receives the integer salt of an Instruction without losing a digit', async () => {
+test('a client exchanges an integer salt without losing a digit', async () => {
   const salt = 2n ** 200n + 1n;
   const { payments, requests } = clientOf((request) => {
     const text = JSON.stringify(request.method === 'POST' ? built : [instruction]);
@@ -170,7 +170,7 @@ const onePlace = spellingKinds.flatMap((way) =>
   ]),
 );
 
-test('parseJson drops a __proto__ key at any depth, even if its letters are written as escapes', () => {
+test('parseJson drops a __proto__ key at any depth, escaped or not', () => {
   fc.assert(
     fc.property(spellings, (key) => {
       const evil = `{"${key}":{"polluted":true},"kept":1}`;
@@ -201,7 +201,7 @@ test('parseJson keeps keys such as constructor and prototype', () => {
 const nested = (levels: number, middle = ''): string =>
   `${'['.repeat(levels)}${middle}${']'.repeat(levels)}`;
 
-test('parseJson rejects JSON that is nested more deeply than its limit', () => {
+test('parseJson rejects JSON that is nested too deeply', () => {
   expect(parseJson(nested(maxDepth))).toBeInstanceOf(Array);
   expect(() => parseJson(nested(maxDepth + 1))).toThrow(JsonLimitError);
   expect(() => parseJson(`{"a":${nested(maxDepth, '1')}}`)).toThrow(JsonLimitError);
@@ -219,7 +219,7 @@ test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u
   },
 );
 
-test('isTruncated is true for a JSON object or array that is cut at any position', () => {
+test('isTruncated is true for an object or array cut anywhere', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),
@@ -238,7 +238,7 @@ test('isTruncated is true for a JSON object or array that is cut at any position
 });
 
 test.each(['', 'banana', '<html>{', 'nul', '1', '"text', '{"a":1}}', '{"a" 1}'])(
-  'isTruncated is false for a string that starts no object or array: %j',
+  'isTruncated is false for text without object or array: %j',
   (text) => {
     expect(isTruncated(text)).toBe(false);
   },

@@ -7,7 +7,7 @@ import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform
 import { recordingServer } from '../support/recording-server.ts';
 import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
-test('payments.request sends the API key to the versioned API and the JWT to the root API', async () => {
+test('payments.request sends each API its own credential', async () => {
   const { payments, requests } = clientOf();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
@@ -55,7 +55,7 @@ test('payments.request sends any JSON value as a body', async () => {
   }
 });
 
-test('payments.request sends a GET with a body over a real connection', async () => {
+test('payments.request sends a GET with a body over HTTP', async () => {
   const sandbox = seededSandbox();
   const server = await recordingServer((request, body) => sandbox.getWithBody(request, body));
   try {
@@ -77,7 +77,7 @@ test('payments.request sends a GET with a body over a real connection', async ()
   }
 });
 
-test('payments.request calls a path that the caller chooses, and returns what the schema of the caller selects', async () => {
+test('payments.request calls any path and returns what the schema selects', async () => {
   const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
@@ -124,7 +124,7 @@ test('payments.request with a schema rejects an empty response', async () => {
   });
 });
 
-test('payments.request rejects a read that does not match the schema, and names the path of each mistake', async () => {
+test('payments.request rejects a mismatched read and names each path', async () => {
   const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
@@ -142,7 +142,7 @@ test('payments.request rejects a read that does not match the schema, and names 
   });
 });
 
-test('payments.request returns the response to an accepted write even if the response does not match the schema', async () => {
+test('payments.request returns an accepted write despite a schema mismatch', async () => {
   const drift: unknown[] = [];
   const { payments } = clientOf(() => Response.json({ id: 5 }), {
     hooks: { onDrift: (event) => drift.push(event) },
@@ -194,7 +194,7 @@ test('payments.request rejects a schema that validates asynchronously', async ()
   });
 });
 
-test('payments.request does not send a POST again, because a POST may be a creation', async () => {
+test('payments.request does not send a POST again', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
@@ -294,14 +294,14 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('the error of payments.request holds only the first 200 characters of a longer path', async () => {
+test('the error of payments.request keeps 200 characters of a path', async () => {
   const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('payments.request sends a POST unchanged even if the JWT of the client is the word POST', async () => {
+test('payments.request sends a POST unchanged if the JWT is POST', async () => {
   const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

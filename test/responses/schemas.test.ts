@@ -18,7 +18,7 @@ const transfer = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-test('TransferSchema keeps fields and enum values that the SDK does not know', () => {
+test('TransferSchema keeps unknown fields and enum values', () => {
   const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
   expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
 });
@@ -37,7 +37,7 @@ test.each(Object.keys(transfer))('TransferSchema rejects a missing or odd %s', (
   expect(schemas.TransferSchema.safeParse({ ...transfer, [field]: 1 }).success).toBe(false);
 });
 
-test('TransferSchema accepts an id, an amount and a time of any format', () => {
+test('TransferSchema accepts an id, amount and time of any format', () => {
   const odd = { ...transfer, id: 'T-1', amount: '1,00', createdAt: 'yesterday' };
   expect(schemas.TransferSchema.safeParse(odd).success).toBe(true);
 });
@@ -50,7 +50,7 @@ test('BuiltInstructionSchema accepts a salt of any size, but no fraction', () =>
   }
 });
 
-test('pageSchema rejects a page if any of its items or hasMore is invalid', () => {
+test('pageSchema rejects a page with an invalid item or hasMore', () => {
   const page = schemas.pageSchema(schemas.TransferSchema);
   const good = { data: [transfer], hasMore: false, nextCursor: null };
   expect(page.parse(good)).toEqual(good);
@@ -77,7 +77,7 @@ test('the schema of an id accepts only ids with its prefix', () => {
   }
 });
 
-test('the JSON Schema of TransferCreateInputSchema and OnceInputSchema has the prefixes of ids and requires exactly one destination', () => {
+test('the JSON Schemas of payment inputs require exactly one destination', () => {
   for (const schema of [schemas.TransferCreateInputSchema, schemas.OnceInputSchema]) {
     const { properties, oneOf } = z.toJSONSchema(schema);
     expect(properties).toMatchObject({
@@ -93,7 +93,7 @@ test('the JSON Schema of TransferCreateInputSchema and OnceInputSchema has the p
   expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
 });
 
-test('the JSON Schema of AccountIdSchema accepts the same ids as the schema', () => {
+test('the JSON Schema of AccountIdSchema accepts the same ids', () => {
   const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
   const suffixes = [
     '1',
@@ -144,7 +144,7 @@ test('pageSchema accepts an item schema that contains TransferSchema', () => {
 });
 
 // Copies of zod in a process share `z.config`, and an error map may throw.
-test('a zod error map of the application does not change the messages of the client', async () => {
+test('a zod error map of the application changes no client message', async () => {
   const before = z.config().customError;
   z.config({
     customError: () => {

@@ -40,18 +40,18 @@ function grouped(...entries: SandboxLogEntry[]): (number | undefined)[][] {
   return calls.list().map(({ attempts }) => attempts.map(({ id }) => id));
 }
 
-test('the web page of the sandbox groups a retry with its failed attempts as one call, and shows the latest call first', () => {
+test('the sandbox page groups a retry with its failed attempts', () => {
   const lost = { status: undefined, fault: 'reset' } as const;
   expect(
     grouped(entry(1, { status: 503 }), entry(2, { path: '/v0/ibans' }), entry(3, lost), entry(4)),
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('the web page of the sandbox shows a repeated request as a new call if the first request succeeded', () => {
+test('the sandbox page shows a repeat after a success separately', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
-test('the web page of the sandbox shows a request as another call if more than 90 seconds have passed since the failed attempt', () => {
+test('the sandbox page groups retries within 90 seconds of a failure', () => {
   const failed = entry(1, { status: 503, at: 0 });
   expect(grouped(failed, entry(2, { at: 90_000 }))).toEqual([[1, 2]]);
   expect(grouped(failed, entry(2, { at: 90_001 }))).toEqual([[2], [1]]);
@@ -64,14 +64,11 @@ test.each([
   ['body', { body: { amount: '1' } }],
   ['credential', { key: 2 }],
   ['credential (the new request has none)', { key: undefined }],
-])(
-  'the web page of the sandbox does not show a request as a retry if the failed request had another %s',
-  (_, other) => {
-    expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
-  },
-);
+])('the sandbox page does not group requests with another %s', (_, other) => {
+  expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
+});
 
-test('the web page of the sandbox groups the tries of a webhook by the id of the webhook, even if another webhook has the same body', () => {
+test('the sandbox page groups webhook tries by webhook id', () => {
   const delivery = { operation: 'webhook', requestId: 'hook_1', status: 500 } as const;
   expect(
     grouped(
@@ -97,12 +94,9 @@ test.each([
   ['responded', { status: 204, operation: 'webhook' }],
   ['not delivered', { status: 302, operation: 'webhook' }],
   ['not delivered', { status: undefined, operation: 'webhook', fault: 'drop' }],
-] as const)(
-  'the web page of the sandbox shows the result "%s" for a log entry with %o',
-  (fate, part) => {
-    expect(getResult(entry(1, part))).toBe(fate);
-  },
-);
+] as const)('the sandbox page shows the result "%s" for log entry %o', (fate, part) => {
+  expect(getResult(entry(1, part))).toBe(fate);
+});
 
 const faults: readonly SandboxFault[] = [
   ...[400, 401, 404, 408, 409, 422, 429, 431, 499, 500, 501, 502, 503, 504].flatMap(
@@ -120,30 +114,27 @@ const faults: readonly SandboxFault[] = [
   { kind: 'truncated_body' },
 ];
 
-test.each(faults)(
-  'the page and the error of the client have the same word for %o',
-  async (fault) => {
-    const sandbox = seedDemo(new Sandbox());
-    const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
-    const terms = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
-    for (const operation of ['transfers.create', 'transfers.list'] as const) {
-      sandbox.faults.add({ operation, fault });
-      const call =
-        operation === 'transfers.create'
-          ? payments.transfers.create({ ...terms, amount: '1' })
-          : payments.transfers.list();
-      const error: unknown = await call.then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      const last = sandbox.log.at(-1);
-      expect(last).toMatchObject({ operation, fault: fault.kind });
-      expect(error).toMatchObject({ outcome: last && getResult(last) });
-    }
-  },
-);
+test.each(faults)('the sandbox page and the client’s error agree on %o', async (fault) => {
+  const sandbox = seedDemo(new Sandbox());
+  const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
+  const terms = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
+  for (const operation of ['transfers.create', 'transfers.list'] as const) {
+    sandbox.faults.add({ operation, fault });
+    const call =
+      operation === 'transfers.create'
+        ? payments.transfers.create({ ...terms, amount: '1' })
+        : payments.transfers.list();
+    const error: unknown = await call.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    const last = sandbox.log.at(-1);
+    expect(last).toMatchObject({ operation, fault: fault.kind });
+    expect(error).toMatchObject({ outcome: last && getResult(last) });
+  }
+});
 
-test('the web page of the sandbox keeps the latest 10,000 entries of the log', () => {
+test('the sandbox page keeps the latest 10,000 log entries', () => {
   const calls = new Calls();
   for (let id = 1; id <= 12_000; id += 1) {
     calls.add(entry(id, { path: `/v0/accounts/acc_${id}` }), '');

@@ -26,7 +26,7 @@ function setup(auto: number | 'off' = 1000) {
   };
 }
 
-test('a sandbox without the option autoAdvance moves no transfer by itself', async () => {
+test('a sandbox without autoAdvance moves no transfer by itself', async () => {
   const { clock, sandbox, pay, status } = setup('off');
   const id = pay();
   expect(clock.pending).toBe(0);
@@ -35,7 +35,7 @@ test('a sandbox without the option autoAdvance moves no transfer by itself', asy
   expect(status(id)).toBe('pending');
 });
 
-test('autoAdvance moves a transfer one step after each interval until the money arrives', async () => {
+test('autoAdvance moves a transfer one step after each interval', async () => {
   const { clock, pay, status, balances } = setup();
   const id = pay();
   await clock.advance(999);
@@ -50,7 +50,7 @@ test('autoAdvance moves a transfer one step after each interval until the money 
   expect(clock.pending).toBe(0);
 });
 
-test('autoAdvance moves the kycStatus of a new Entity to pending and then to approved', async () => {
+test('autoAdvance moves a new Entity to pending, then to approved', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const statuses = () => {
@@ -72,7 +72,7 @@ test('autoAdvance does not change the kycStatus of a rejected Entity', async () 
   expect(sandbox.entities.get(id)).toMatchObject({ kycStatus: 'rejected', tosStatus: 'approved' });
 });
 
-test('autoAdvance moves the kycStatus of an Entity one interval after entities.update has set kycStatus', async () => {
+test('autoAdvance approves an Entity one interval after entities.update', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   const kyc = () => sandbox.entities.get(id).kycStatus;
@@ -88,7 +88,7 @@ test('autoAdvance moves the kycStatus of an Entity one interval after entities.u
 });
 
 test.each(['fail', 'cancel'] as const)(
-  'autoAdvance moves no money after transfers.%s or transfers.advance has ended a transfer',
+  'autoAdvance moves no money after transfers.%s or transfers.advance',
   async (end) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay();
@@ -104,7 +104,7 @@ test.each(['fail', 'cancel'] as const)(
   },
 );
 
-test('autoAdvance waits for a whole interval after a call of transfers.advance', async () => {
+test('autoAdvance waits a whole interval after transfers.advance', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   await clock.advance(900);
@@ -120,7 +120,7 @@ test.each([
   ['cancel', ['cancelled', 'cancelled', 'cancelled']],
   ['hang', ['pending', 'pending', 'pending']],
 ])(
-  'a description that starts with sandbox:%s decides how autoAdvance ends a transfer',
+  'the description sandbox:%s decides how autoAdvance ends a transfer',
   async (ending, statuses) => {
     const { clock, sandbox, pay, status, balances } = setup();
     const id = pay(`sandbox:${ending} invoice 7`);
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('transfers.advance gives a transfer the status that the description of the transfer selects, such as failed for sandbox:fail', () => {
+test('transfers.advance ends a transfer as its description says', () => {
   const { sandbox, pay } = setup('off');
   const failing = pay('sandbox:fail');
   expect(sandbox.transfers.advance(failing).status).toBe('processing');
@@ -159,7 +159,7 @@ test('advanceClock makes every status change of autoAdvance that is due', () => 
   expect(status(other)).toBe('completed');
 });
 
-test('after advanceClock the timer of autoAdvance waits only for the rest of the interval', async () => {
+test('the autoAdvance timer waits only the rest after advanceClock', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   sandbox.advanceClock(600);
@@ -169,7 +169,7 @@ test('after advanceClock the timer of autoAdvance waits only for the rest of the
   expect(status(id)).toBe('processing');
 });
 
-test('a request makes every status change of autoAdvance that is due, even if the timer has not fired', async () => {
+test('a request makes overdue autoAdvance changes before the timer fires', async () => {
   const { clock, sandbox, pay } = setup();
   const id = pay();
   clock.jump(2000);
@@ -177,7 +177,7 @@ test('a request makes every status change of autoAdvance that is due, even if th
   expect(body).toMatchObject({ status: 'completed' });
 });
 
-test('autoAdvance moves a transfer that is overdue, and not a newer transfer that is not yet due', async () => {
+test('autoAdvance moves an overdue transfer, but no newer one', async () => {
   const { clock, sandbox, pay, status } = setup();
   const early = pay();
   clock.jump(4500);
@@ -189,7 +189,7 @@ test('autoAdvance moves a transfer that is overdue, and not a newer transfer tha
   expect(status(late)).toBe('processing');
 });
 
-test('autoAdvance uses the timers of the runtime if the option clock is a function', async () => {
+test('autoAdvance uses runtime timers if the clock is a function', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
@@ -200,7 +200,7 @@ test('autoAdvance uses the timers of the runtime if the option clock is a functi
   await expect.poll(() => sandbox.entities.get(id).kycStatus).toBe('approved');
 });
 
-test('advanceClock moves createdAt of new records and the date of responses', async () => {
+test('advanceClock moves createdAt and the date of responses', async () => {
   const { clock, sandbox } = setup('off');
   const before = clock.now();
   sandbox.advanceClock(3_600_000);
@@ -217,7 +217,7 @@ test('advanceClock moves createdAt of new records and the date of responses', as
   }
 });
 
-test('each response of a sandbox takes as long as the option latency says, and sandbox.log shows that time', async () => {
+test('a response takes as long as the option latency says', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 250 });
   const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });

@@ -25,7 +25,7 @@ test('the sandbox calls clock.now with the option clock as this', () => {
 });
 
 test.each([undefined, Date])(
-  'the sandbox uses the system time if the option clock is undefined or the class Date (%#)',
+  'the sandbox uses system time if clock is undefined or Date (%#)',
   (clock) => {
     const before = Date.now();
     const at = Date.parse(createdAt(new Sandbox({ clock })));
@@ -40,7 +40,7 @@ test('the sandbox rejects a clock that returns no valid time', () => {
   expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
 });
 
-test('a request to a sandbox rejects and changes nothing if the clock of the sandbox throws once', async () => {
+test('a request changes nothing if the clock of the sandbox throws', async () => {
   let broken = false;
   const sandbox = new Sandbox({
     clock() {
@@ -75,7 +75,7 @@ test('the fault "delay" clears its timer when the caller aborts', async () => {
   expect(cleared).toEqual(['the timer']);
 });
 
-test('the fault "delay" uses fake timers even if a test installs the fake timers after the creation of the sandbox', async () => {
+test('the fault "delay" uses fake timers that are installed later', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 3_600_000 } });
   vi.useFakeTimers();
@@ -88,7 +88,7 @@ test('the fault "delay" uses fake timers even if a test installs the fake timers
   }
 });
 
-test('the fault "delay" rejects at once if the caller has aborted before the request arrives', async () => {
+test('the fault "delay" rejects at once after an earlier abort', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
   const url = 'https://h/v0/entities';

@@ -36,7 +36,7 @@ async function setup(options?: ListenOptions, sandbox = atNewYear()) {
   return { sandbox, server, ask, key: { authorization: `Bearer ${sandbox.apiKey}` } };
 }
 
-test('endpoints under /_sandbox/ advance transfers, fund Accounts and approve Entities, and respond with the changed record', async () => {
+test('endpoints under /_sandbox/ respond with the record that they changed', async () => {
   const { sandbox, ask } = await setup();
   const { source, destination, entity } = createAccounts(sandbox);
   const pay = () =>
@@ -77,7 +77,7 @@ test('endpoints under /_sandbox/ advance transfers, fund Accounts and approve En
   expect(deposit).toMatchObject({ status: 200, body: { availableBalance: '96.50' } });
 });
 
-test('POST /_sandbox/entities, accounts and transfers create what the API creates, without an API key', async () => {
+test('POST /_sandbox/entities, accounts and transfers create without an API key', async () => {
   const { sandbox, ask } = await setup();
   const { entity, source, destination } = createAccounts(sandbox);
   const create = async (noun: string, input: unknown) =>
@@ -118,7 +118,7 @@ test.each([
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
 ])(
-  'the sandbox server responds to %s %s with the body %j by %i %s, and changes nothing',
+  'the invalid request %s %s (%j) gets %i %s and changes nothing',
   async (method, path, body, status, code) => {
     const { sandbox, ask } = await setup();
     createAccounts(sandbox);
@@ -131,7 +131,7 @@ test.each([
   },
 );
 
-test('/_sandbox/faults adds, lists and removes fault rules as JSON, and times may be "always"', async () => {
+test('/_sandbox/faults adds, lists and removes fault rules', async () => {
   const { ask, key } = await setup();
   const always = {
     operation: 'entities.list',
@@ -155,7 +155,7 @@ test('/_sandbox/faults adds, lists and removes fault rules as JSON, and times ma
   expect((await ask('GET', '/v0/entities', undefined, key)).status).toBe(200);
 });
 
-test('GET /_sandbox/log returns the requests to the API, and no requests to /_sandbox/', async () => {
+test('GET /_sandbox/log leaves out requests to /_sandbox/', async () => {
   const { ask, key } = await setup();
   await ask('POST', '/v0/entities', '{"email":"a@b.example"}', key);
   await ask('POST', '/_sandbox/entities/ent_000001/approve');
@@ -182,7 +182,7 @@ test('GET /_sandbox/log returns the requests to the API, and no requests to /_sa
   expect(all.headers['cache-control']).toBe('no-store');
 });
 
-test('GET /_sandbox/log streams existing entries, then each completed request and each reset', async () => {
+test('GET /_sandbox/log streams old entries, then new ones and resets', async () => {
   const { sandbox, server, ask, key } = await setup();
   await ask('GET', '/v0/entities', undefined, key);
   await ask('GET', '/v0/accounts', undefined, key);
@@ -214,7 +214,7 @@ test('GET /_sandbox/log streams existing entries, then each completed request an
   response.destroy();
 });
 
-test('a stream of GET /_sandbox/log?latest names its sandbox, and counts what it leaves out', async () => {
+test('GET /_sandbox/log?latest counts the entries that the stream leaves out', async () => {
   const readStart = async (server: { rootUrl: string }) => {
     const request = httpRequest(`${server.rootUrl}/_sandbox/log?latest=2`, {
       headers: { accept: 'text/event-stream' },
@@ -236,7 +236,7 @@ test('a stream of GET /_sandbox/log?latest names its sandbox, and counts what it
   expect((await readStart(other.server)).start.sandbox).not.toBe(start.sandbox);
 });
 
-test('GET /_sandbox/log resumes an event stream after last-event-id without a gap or a repetition', async () => {
+test('GET /_sandbox/log resumes a stream after last-event-id without a gap', async () => {
   const { server, ask, key } = await setup();
   for (let call = 0; call < 3; call += 1) await ask('GET', '/v0/entities', undefined, key);
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
@@ -248,7 +248,7 @@ test('GET /_sandbox/log resumes an event stream after last-event-id without a ga
   response.destroy();
 });
 
-test('GET and PUT /_sandbox/state export and import the records of the sandbox with their ids', async () => {
+test('PUT /_sandbox/state restores an exported state with its ids', async () => {
   const { sandbox, ask, key } = await setup();
   createAccounts(sandbox);
   const saved = await ask('GET', '/_sandbox/state');
@@ -262,14 +262,14 @@ test('GET and PUT /_sandbox/state export and import the records of the sandbox w
   expect(body).toMatchObject({ id: 'ent_000002' });
 });
 
-test('POST /_sandbox/reset with the seed "demo" creates the demo records again with new ids', async () => {
+test('POST /_sandbox/reset with seed "demo" gives the demo new ids', async () => {
   const { sandbox, ask } = await setup();
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   expect(sandbox.entities.list().map(({ id }) => id)).toEqual(['ent_000003', 'ent_000004']);
 });
 
-test('POST /_sandbox/reset with the seed "start" restores the first records with their ids', async () => {
+test('POST /_sandbox/reset with seed "start" restores the first records', async () => {
   const sandbox = seedDemo(new Sandbox());
   const before = sandbox.exportState();
   const { ask } = await setup(undefined, sandbox);
@@ -321,20 +321,17 @@ test.each([
 test.each([
   ['empty records', '{}'],
   ['records of an unknown account', '{"id":"iban_1","accountId":"acc_9","entityId":"ent_9"}'],
-])(
-  'PUT /_sandbox/state reports a hundred mistakes of a state that has 20,000 %s',
-  async (_, record) => {
-    const { ask } = await setup();
-    const records = Array(20_000).fill(record).join();
-    const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
-    expect(reply.status).toBe(422);
-    const { error, details } = reply.body as { error: string; details: { fields: object } };
-    expect(Object.keys(details.fields)).toHaveLength(100);
-    expect(error).toMatch(/; there may be more\.$/);
-  },
-);
+])('PUT /_sandbox/state reports a hundred mistakes in 20,000 %s', async (_, record) => {
+  const { ask } = await setup();
+  const records = Array(20_000).fill(record).join();
+  const reply = await ask('PUT', '/_sandbox/state', `{"version":1,"closedIbans":[${records}]}`);
+  expect(reply.status).toBe(422);
+  const { error, details } = reply.body as { error: string; details: { fields: object } };
+  expect(Object.keys(details.fields)).toHaveLength(100);
+  expect(error).toMatch(/; there may be more\.$/);
+});
 
-test('PUT /_sandbox/state reports a hundred mistakes if 150 Accounts belong to an Entity that does not exist', async () => {
+test('PUT /_sandbox/state reports a hundred of 150 Accounts without an Entity', async () => {
   const { sandbox, ask } = await setup();
   createAccounts(sandbox);
   const state = sandbox.exportState();
@@ -350,7 +347,7 @@ test('PUT /_sandbox/state reports a hundred mistakes if 150 Accounts belong to a
   expect(Object.keys(details.fields)).toHaveLength(100);
 });
 
-test('PUT /_sandbox/state accepts a body of up to 64 MiB, and POST /_sandbox/reset of up to 1 MiB', async () => {
+test('PUT /_sandbox/state accepts 64 MiB, POST /_sandbox/reset only 1 MiB', async () => {
   const { sandbox, ask } = await setup();
   const state = JSON.stringify(sandbox.exportState());
   expect((await ask('PUT', '/_sandbox/state', state + ' '.repeat(20_000_000))).status).toBe(204);
@@ -361,7 +358,7 @@ test('PUT /_sandbox/state accepts a body of up to 64 MiB, and POST /_sandbox/res
   expect((await ask('POST', '/_sandbox/reset', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
 });
 
-test('GET /_sandbox/state makes every status change of autoAdvance that is due before it reads the records', async () => {
+test('GET /_sandbox/state includes every autoAdvance change that is due', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 1000 });
   const server = await listen(sandbox);
@@ -384,19 +381,16 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])(
-  'the sandbox server responds to the Host header %j with %i on every path',
-  async (host, status) => {
-    const { ask, key } = await setup();
-    for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
-      const reply = await ask('GET', path, undefined, { ...key, host });
-      expect(reply.status).toBe(status);
-      if (status === 403) expect(reply.body).toMatchObject({ code: 'host_refused' });
-    }
-  },
-);
+])('every server path responds to the Host header %j with %i', async (host, status) => {
+  const { ask, key } = await setup();
+  for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
+    const reply = await ask('GET', path, undefined, { ...key, host });
+    expect(reply.status).toBe(status);
+    if (status === 403) expect(reply.body).toMatchObject({ code: 'host_refused' });
+  }
+});
 
-test('the sandbox server accepts the Host headers in the option allowHosts', async () => {
+test('the sandbox server accepts the hosts in allowHosts', async () => {
   const { ask } = await setup({ allowHosts: ['Platform', 'two.example:4010'] });
   const statusUnder = async (host: string) =>
     (await ask('GET', '/_sandbox/state', undefined, { host })).status;
@@ -405,7 +399,7 @@ test('the sandbox server accepts the Host headers in the option allowHosts', asy
   expect(await statusUnder('three.example')).toBe(403);
 });
 
-test('endpoints under /_sandbox/ reject a request from a page of every other origin, and change nothing', async () => {
+test('endpoints under /_sandbox/ reject pages of every other origin', async () => {
   const { sandbox, server, ask } = await setup();
   const { port } = server;
   const { source } = createAccounts(sandbox);
@@ -429,7 +423,7 @@ test('endpoints under /_sandbox/ reject a request from a page of every other ori
   expect(await fund(`http://127.0.0.1:${port}`)).toBe(200);
 });
 
-test('the sandbox server lets a page of another port of the same machine read the API', async () => {
+test('the sandbox server lets other local ports read the API', async () => {
   const { ask, key } = await setup();
   const origin = 'http://localhost:5173';
   const preflight = await ask('OPTIONS', '/v0/transfers', undefined, {
@@ -457,7 +451,7 @@ test('the sandbox server lets a page of another port of the same machine read th
   expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
-test('the sandbox server responds to a path with a wrong prefix with a 404 that names the correct path, and logs the request', async () => {
+test('the 404 to a wrong path prefix names the correct path', async () => {
   const { sandbox, ask, key } = await setup();
   sandbox.accounts.list();
   for (const [wrong, right] of [
@@ -474,7 +468,7 @@ test('the sandbox server responds to a path with a wrong prefix with a 404 that 
   expect(sandbox.log).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);
 });
 
-test('the content security policy of the page that the sandbox server shows forbids frames and other origins', async () => {
+test('the sandbox page’s security policy forbids frames', async () => {
   const { ask } = await setup();
   const { status, headers } = await ask('GET', '/');
   expect(status).toBe(200);
@@ -485,7 +479,7 @@ test('the content security policy of the page that the sandbox server shows forb
   expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
 });
 
-test('the content security policy of the page that the sandbox server shows allows the scripts of the page and no other', async () => {
+test('the sandbox page’s security policy allows only its scripts', async () => {
   const { headers } = await createPageReply(
     '<script>alert(1)</script><p>text</p><script>2</script>',
   );
@@ -495,7 +489,7 @@ test('the content security policy of the page that the sandbox server shows allo
   );
 });
 
-test('the sandbox server disconnects a reader of GET /_sandbox/log that leaves too many bytes unread', async () => {
+test('GET /_sandbox/log disconnects a reader that leaves too much unread', async () => {
   const { server, ask, key } = await setup();
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream' },

@@ -14,7 +14,7 @@ async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   return { status, ...(body as { error: string; code: string }), body };
 }
 
-test('the sandbox accepts the API key at endpoints under /v0, and the JWT at root endpoints', async () => {
+test('the sandbox takes the API key under /v0, the JWT elsewhere', async () => {
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
@@ -29,19 +29,16 @@ test.each([
   [versioned, 'Bearer sk_other', 'is not known'],
   [root, 'Bearer a.b.c', 'is not known'],
   [root, '', 'No credential arrived'],
-])(
-  'the sandbox responds to a request to %s with the credential %o with 401',
-  async (url, authorization, words) => {
-    const response = await ask(new Sandbox(), url, authorization);
-    expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
-    expect(response.error).toContain(words);
-    expect(response.error).not.toContain('sk_other');
-    expect(response.body).toMatchObject({ details: null });
-    expect(errorBodySchema().safeParse(response.body).success).toBe(true);
-  },
-);
+])('a request to %s with the credential %o gets a 401', async (url, authorization, words) => {
+  const response = await ask(new Sandbox(), url, authorization);
+  expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
+  expect(response.error).toContain(words);
+  expect(response.error).not.toContain('sk_other');
+  expect(response.body).toMatchObject({ details: null });
+  expect(errorBodySchema().safeParse(response.body).success).toBe(true);
+});
 
-test('if an API key or a JWT arrives at the wrong endpoint, the 401 of the sandbox says where the credential belongs', async () => {
+test('the 401 for a misplaced credential says where the credential belongs', async () => {
   const sandbox = new Sandbox();
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
@@ -55,7 +52,7 @@ test('if an API key or a JWT arrives at the wrong endpoint, the 401 of the sandb
   );
 });
 
-test('an AuthenticationError shows the message of a 401 from the sandbox and redacts no part of the message', async () => {
+test('an AuthenticationError shows the whole message of a sandbox 401', async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
   const readMessage = async (call: PromiseLike<unknown>) =>
@@ -73,7 +70,7 @@ test('an AuthenticationError shows the message of a 401 from the sandbox and red
   }
 });
 
-test('the sandbox responds to a request without a credential with 401 even if the body is not JSON', async () => {
+test('a request without a credential gets a 401 despite invalid JSON', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
   expect(response.status).toBe(401);
@@ -81,7 +78,7 @@ test('the sandbox responds to a request without a credential with 401 even if th
   expect((await sandbox.fetch(versioned, { method: 'POST', body: '{' })).status).toBe(401);
 });
 
-test('a sandbox has fixed credentials in the format of the platform', () => {
+test('a sandbox has fixed credentials in the platform’s format', () => {
   const sandbox = new Sandbox();
   expect(sandbox.apiKey).toMatch(/^sk_sandbox_\w+$/);
   const parts = sandbox.jwt.split('.');
@@ -91,7 +88,7 @@ test('a sandbox has fixed credentials in the format of the platform', () => {
   expect(new Sandbox().clientOptions.apiKey).toBe(sandbox.apiKey);
 });
 
-test('a sandbox with the options apiKey and jwt accepts these credentials, and not the default ones', async () => {
+test('a sandbox with its own apiKey rejects the default key', async () => {
   const sandbox = new Sandbox({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect(sandbox.clientOptions).toMatchObject({ apiKey: 'sk_mine', jwt: 'a.b.' });
   expect((await ask(sandbox, versioned, 'Bearer sk_mine')).status).toBe(200);

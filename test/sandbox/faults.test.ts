@@ -47,7 +47,7 @@ function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
 }
 const textOf = (response: Response) => response.text();
 
-test('the fault "status" responds with an Error body, and the request takes no effect', async () => {
+test('the fault "status" prevents the effect and sends an Error body', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 503, retryAfter: 2 });
   const { status, headers, body } = await send();
@@ -65,7 +65,7 @@ test('the fault "status" responds with an Error body, and the request takes no e
   expect((await send()).status).toBe(201);
 });
 
-test('the fault "status" with after_commit responds with its own message and headers, and the request takes effect', async () => {
+test('the fault "status" with after_commit lets the request take effect', async () => {
   const { inject, send, committed } = setup();
   inject({
     kind: 'status',
@@ -84,7 +84,7 @@ test('the fault "status" with after_commit responds with its own message and hea
   expect(committed()).toBe(1);
 });
 
-test('the fault "status" with a status below 400 leaves the body of the response unchanged if the request took effect', async () => {
+test('the fault "status" below 400 keeps a committed body', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
@@ -114,7 +114,7 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('the message of an error contains the text of the HTML page that the fault "html" sends', async () => {
+test('an error shows the page of the fault "html"', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
@@ -126,27 +126,24 @@ test('the message of an error contains the text of the HTML page that the fault 
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)(
-  'the fault "reset" with %s rejects with the same error as the fetch of Node.js when a connection breaks',
-  async (when, count) => {
-    const { inject, raw, committed } = setup();
-    inject({ kind: 'reset', when });
-    const error: unknown = await raw().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(TypeError);
-    expect(error).toMatchObject({
-      message: 'fetch failed',
-      cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
-    });
-    expect(committed()).toBe(count);
-  },
-);
+] as const)('the fault "reset" with %s rejects like fetch of Node.js', async (when, count) => {
+  const { inject, raw, committed } = setup();
+  inject({ kind: 'reset', when });
+  const error: unknown = await raw().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error).toMatchObject({
+    message: 'fetch failed',
+    cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
+  });
+  expect(committed()).toBe(count);
+});
 
 test.each([
   [{ kind: 'truncated_body' }, 1, 201],
   [{ kind: 'truncated_body', when: 'after_commit' }, 1, 201],
   [{ kind: 'truncated_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'the fault "truncated_body" ends the body of a response in the middle: %j',
+  'the fault "truncated_body" ends a body in the middle: %j',
   async (fault, count, status) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -170,7 +167,7 @@ test.each([
   [{ kind: 'stalled_body' }, 1, 201],
   [{ kind: 'stalled_body', when: 'before_commit' }, 0, 500],
 ] as const)(
-  'the fault "stalled_body" stops in the middle of the body until the caller aborts: %j',
+  'the fault "stalled_body" stops mid-body until an abort: %j',
   async (fault, count, status) => {
     const { inject, raw, committed } = setup();
     inject(fault);
@@ -190,7 +187,7 @@ test.each([
   },
 );
 
-test('the fault "stalled_body" removes its abort listener when the caller cancels the body', async () => {
+test('the fault "stalled_body" removes its abort listener after a cancel', async () => {
   const { inject, raw } = setup();
   inject({ kind: 'stalled_body' });
   const { signal } = controller();
@@ -222,7 +219,7 @@ test.each([
   },
 );
 
-test('the fault "hang" rejects at once if the caller aborts while the request arrives', async () => {
+test('an abort while the request arrives ends the fault "hang" at once', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'hang' }, { operation: 'entities.list' });
   const { signal, abort } = controller();
@@ -234,7 +231,7 @@ test('the fault "hang" rejects at once if the caller aborts while the request ar
 });
 
 test.each(['hang', 'stalled_body'] as const)(
-  'an abort ends a request with the fault "%s" even after a garbage collection',
+  'an abort ends the fault "%s" even after a garbage collection',
   async (kind) => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
@@ -256,7 +253,7 @@ test.each(['hang', 'stalled_body'] as const)(
   },
 );
 
-test('the fault "delay" lets a request take effect at once and responds late', async () => {
+test('the fault "delay" commits at once and responds late', async () => {
   const timers: { run: () => void; ms: number }[] = [];
   const setTimeout = (run: () => void, ms: number): number => timers.push({ run, ms });
   const { inject, send, committed } = setup({ clock: { now: () => 0, setTimeout } });
@@ -270,7 +267,7 @@ test('the fault "delay" lets a request take effect at once and responds late', a
   expect((await pending).status).toBe(201);
 });
 
-test('the fault "delay" removes its abort listener when the delay is over', async () => {
+test('the fault "delay" removes its abort listener afterwards', async () => {
   const { sandbox, inject, raw } = setup();
   inject({ kind: 'delay', ms: 200 });
   const { signal } = controller();
@@ -292,7 +289,7 @@ test('the fault "delay" ends when the caller aborts', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('a fault rule affects one request by default, and the fields after and times say how many requests it skips and then affects', async () => {
+test('a fault rule skips after requests, then affects times requests', async () => {
   const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];
@@ -307,7 +304,7 @@ test('a fault rule affects one request by default, and the fields after and time
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('if several fault rules match a request, the oldest rule applies, and every matching rule counts the request', async () => {
+test('the oldest matching fault rule applies, and each matching rule counts', async () => {
   const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });
@@ -326,7 +323,7 @@ test('faults.clear removes every fault rule', async () => {
   expect((await send()).status).toBe(201);
 });
 
-test('a fault rule applies to one operation, or with "*" to every request', async () => {
+test('a fault rule applies to one operation or, with "*", all', async () => {
   const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { operation: 'transfers.list' });
   expect((await send()).status).toBe(201);
@@ -336,7 +333,7 @@ test('a fault rule applies to one operation, or with "*" to every request', asyn
   expect((await send()).status).toBe(500);
 });
 
-test('a fault affects even a request without a credential and with a body that is not JSON', async () => {
+test('a fault affects even a request without a credential or valid JSON', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'status', status: 503 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
@@ -347,7 +344,7 @@ test('a fault affects even a request without a credential and with a body that i
   await expect(refused.text()).rejects.toThrow('terminated');
 });
 
-test('the fault "status" with a status below 400 does not hide that the sandbox rejected the request', async () => {
+test('the fault "status" below 400 does not hide a rejection', async () => {
   const { sandbox, inject, committed } = setup();
   inject({ kind: 'status', status: 202 });
   const unauthorised = await sandbox.fetch('https://h/v0/transfers', { method: 'POST', body: '{' });
@@ -355,7 +352,7 @@ test('the fault "status" with a status below 400 does not hide that the sandbox 
   expect(committed()).toBe(0);
 });
 
-test('a fault rule keeps its values even if the caller later changes the object that it gave to faults.add', async () => {
+test('faults.add copies the fault, so later changes have no effect', async () => {
   const { sandbox, send } = setup();
   const fault = { kind: 'status' as const, status: 503 };
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -363,7 +360,7 @@ test('a fault rule keeps its values even if the caller later changes the object 
   expect(await send()).toMatchObject({ status: 503 });
 });
 
-test('the faults "truncated_body" and "empty_page" skip a 204, and wait for a response that has a body or a page', async () => {
+test('the faults "truncated_body" and "empty_page" skip a 204 response', async () => {
   const { sandbox, inject } = setup();
   const remove = () => call(sandbox, 'DELETE', '/counterparties/cpty_000001');
   sandbox.counterparties.create({ entityId: 'ent_000001' });
@@ -384,7 +381,7 @@ interface Page {
 const listed = async (sandbox: Sandbox, query: string) =>
   (await call(sandbox, 'GET', `/accounts?${query}`)).body as Page;
 
-test('the fault "repeated_cursor" responds with the cursor of the request as nextCursor, from the second page on', async () => {
+test('the fault "repeated_cursor" repeats the cursor of the request', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list' });
   const first = await listed(sandbox, 'limit=1');
@@ -399,7 +396,7 @@ test('the fault "repeated_cursor" responds with the cursor of the request as nex
   expect(third).toMatchObject({ hasMore: false, nextCursor: null });
 });
 
-test('the fault "repeated_cursor" also applies if all records fit on the first page', async () => {
+test('the fault "repeated_cursor" applies even to a single page', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'repeated_cursor' }, { operation: 'accounts.list', times: Infinity });
   const first = await listed(sandbox, '');
@@ -414,7 +411,7 @@ test('the fault "repeated_cursor" also applies if all records fit on the first p
   }
 });
 
-test('the fault "empty_page" inserts empty pages with new cursors, and no record is lost', async () => {
+test('the fault "empty_page" inserts empty pages and loses no record', async () => {
   const { sandbox, inject } = setup();
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', times: 2 });
   inject({ kind: 'empty_page' }, { operation: 'accounts.list', after: 3, times: 2 });
@@ -485,7 +482,7 @@ function controller() {
   return { signal: target.signal, abort: (reason: unknown) => target.abort(reason) };
 }
 
-test('a fault rule with percent affects that share of the requests, and the same requests in every run with the same seed', async () => {
+test('a seeded percent rule affects the same requests every time', async () => {
   const play = async (seed: number) => {
     const sandbox = new Sandbox();
     const fault = { kind: 'status', status: 503 } as const;
@@ -504,7 +501,7 @@ test('a fault rule with percent affects that share of the requests, and the same
 });
 
 test.each([5, 60, 100])(
-  'with createFailureRules, %i percent of the requests fail, half of them before and half of them after they take effect',
+  'createFailureRules makes %i percent fail, half after they take effect',
   async (percent) => {
     const sandbox = new Sandbox();
     for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
@@ -521,7 +518,7 @@ test.each([5, 60, 100])(
   },
 );
 
-test('a fault rule with percent stays in a sandbox that imports a state, and is not part of an exported state', () => {
+test('a percent rule survives an import, but is not exported', () => {
   const sandbox = new Sandbox();
   const [faultRule] = createFailureRules(5, 1);
   if (faultRule === undefined) throw new Error('there are no rules');

@@ -39,7 +39,7 @@ test('POST /instruction/build returns an Instruction whose encoded arguments kee
   expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
 });
 
-test('POST /instruction/build returns one action address for each kind of action, whatever the arguments are', async () => {
+test('POST /instruction/build returns one action address per kind of action', async () => {
   const actionOf = async (actionArguments: unknown) => {
     const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
@@ -61,19 +61,16 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])(
-  'POST /instruction/build rejects invalid input with a 422 that names the field (case %#)',
-  async (body, field) => {
-    const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
-    expect(response.status).toBe(422);
-    expect(response.body).toMatchObject({ code: 'validation_failed' });
-    expect(
-      Object.keys((response.body as { details: { fields: object } }).details.fields),
-    ).toContain(field);
-  },
-);
+])('POST /instruction/build names the invalid field in a 422 (case %#)', async (body, field) => {
+  const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
+  expect(response.status).toBe(422);
+  expect(response.body).toMatchObject({ code: 'validation_failed' });
+  expect(Object.keys((response.body as { details: { fields: object } }).details.fields)).toContain(
+    field,
+  );
+});
 
-test('instructions.create of a sandbox stores a built Instruction, and GET /instructions/all finds it by address in any case', async () => {
+test('GET /instructions/all finds a created Instruction by address in any case', async () => {
   const sandbox = new Sandbox();
   const built = await call(sandbox, 'POST', '/instruction/build', input);
   const terms = built.body as BuiltInstruction;
@@ -103,7 +100,7 @@ test('instructions.create of a sandbox stores a built Instruction, and GET /inst
   expect(sandbox.instructions.list()).toHaveLength(2);
 });
 
-test('instructions.create of a sandbox creates the same Instruction from the input of instructions.build as from the result of instructions.build', () => {
+test('instructions.create takes input or a built Instruction, with equal results', () => {
   const [one, two] = [new Sandbox(), new Sandbox()];
   const fromInput = one.instructions.create(input);
   const fromBuilt = two.instructions.create({
@@ -119,7 +116,7 @@ test('instructions.create of a sandbox creates the same Instruction from the inp
   expect(fromInput.nickname).toBe('');
 });
 
-test('instructions.create of a sandbox rejects a second Instruction with the same terms, unless the salt differs', () => {
+test('instructions.create rejects the same terms, except with another salt', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   expect(() => sandbox.instructions.create({ ...input, nickname: 'again' })).toThrow(
@@ -134,7 +131,7 @@ test.each([
   ['0x7b7d', 'an object without the kind'],
   ['0x5', 'half a byte'],
 ] as const)(
-  'instructions.create of a sandbox accepts arguments that the sandbox did not build: %s, %s',
+  'instructions.create accepts arguments that the sandbox did not build: %s, %s',
   (blob, _what) => {
     const { instructedTokenAddress } = new Sandbox().instructions.create({
       address: owner,
@@ -147,7 +144,7 @@ test.each([
   },
 );
 
-test('instructions.execute of a sandbox counts executions, adds up their values and rejects more than maxExecutions', () => {
+test('instructions.execute adds up values and stops at maxExecutions', () => {
   let now = 1_700_000_000_000;
   const sandbox = new Sandbox({ clock: () => (now += 60_000) });
   const { instructionId } = sandbox.instructions.create(input);
@@ -171,7 +168,7 @@ test('instructions.execute of a sandbox counts executions, adds up their values 
   expect(sandbox.transactions.list()).toHaveLength(3);
 });
 
-test('instructions.deactivate of a sandbox ends an Instruction, which then rejects execute', async () => {
+test('instructions.deactivate ends an Instruction, so execute rejects', async () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   sandbox.instructions.execute(instructionId);

@@ -60,7 +60,7 @@ test('sandbox.log lists the requests in their order', async () => {
   ]);
 });
 
-test('sandbox.log shows a number in place of each credential, and the same number if the credential arrives again', async () => {
+test('sandbox.log shows the same number for the same credential', async () => {
   const sandbox = new Sandbox();
   const send = (authorization: string) =>
     sandbox.fetch('https://h/v0/entities', { headers: { authorization } });
@@ -72,7 +72,7 @@ test('sandbox.log shows a number in place of each credential, and the same numbe
   expect(sandbox.log.map(({ key }) => key)).toEqual([1, 2, 3, undefined, 1]);
 });
 
-test('sandbox.log shows the fault of a request, and a status only if the sandbox sent a response', async () => {
+test('sandbox.log shows no status if no response was sent', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'status', status: 503 } });
   sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
@@ -84,7 +84,7 @@ test('sandbox.log shows the fault of a request, and a status only if the sandbox
   ]);
 });
 
-test('sandbox.log names the record that a request created even if the response was lost', async () => {
+test('sandbox.log names a created record even if the response was lost', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const { id: sourceAccountId } = sandbox.accounts.create({ entityId });
@@ -108,7 +108,7 @@ test('sandbox.log names the record that a request created even if the response w
   ]);
 });
 
-test('sandbox.log holds no headers, and no credential in any part of a request', async () => {
+test('sandbox.log holds no headers and no credential', async () => {
   const sandbox = new Sandbox();
   const { apiKey, jwt } = sandbox;
   const foreign = 'sk_live_somebody_elses_key';
@@ -136,13 +136,13 @@ test('sandbox.log holds no headers, and no credential in any part of a request',
   expect(sandbox.log[1]?.body).toBe('not json: [redacted]');
 });
 
-test('sandbox.log does not redact the letter e in a path if the credential is only that letter', async () => {
+test('sandbox.log does not redact a credential of one letter in paths', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { headers: { authorization: 'Bearer e' } });
   expect(sandbox.log[0]?.path).toBe('/v0/entities');
 });
 
-test('an entry of sandbox.log keeps the body of its request even if the record changes later', async () => {
+test('sandbox.log keeps the request body after the record changes', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'a@b.example' });
   const metadata = { a: 1 };
@@ -162,7 +162,7 @@ test('sandbox.log keeps the latest ten thousand requests', async () => {
   expect(sandbox.log.at(-1)?.path).toBe('/10004');
 });
 
-test('sandbox.log numbers its entries in the order in which the requests end', async () => {
+test('sandbox.log numbers requests in the order in which they end', async () => {
   const timers: (() => void)[] = [];
   const sandbox = new Sandbox({ clock: { now: () => 0, setTimeout: (run) => timers.push(run) } });
   const heard: unknown[] = [];
@@ -184,7 +184,7 @@ test('sandbox.log numbers its entries in the order in which the requests end', a
   expect(heard).toHaveLength(2);
 });
 
-test('sandbox.log redacts the credentials in a long body before it cuts the body', async () => {
+test('sandbox.log redacts credentials before it cuts a long body', async () => {
   const sandbox = new Sandbox();
   const text = `${'x'.repeat(65_500)} ${sandbox.apiKey} ${'y'.repeat(1000)}`;
   await call(sandbox, 'POST', '/entities', { email: text });
@@ -196,7 +196,7 @@ test('sandbox.log redacts the credentials in a long body before it cuts the body
   expect(sandbox.log[1]?.body).toEqual({ email: 'x'.repeat(60_000) });
 });
 
-test('sandbox.log cuts a response of more than 10 kB, and keeps a shorter response as a JSON value', async () => {
+test('sandbox.log cuts a response of more than 10 kB', async () => {
   const sandbox = new Sandbox();
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   const create = (name: string) => call(sandbox, 'POST', '/accounts', { entityId, name });
@@ -232,16 +232,13 @@ describe('the memory that sandbox.log uses', () => {
     ['JSON', () => JSON.stringify({ email: long() })],
     ['text that is not JSON', () => `no JSON ${long()}`],
     ['a list of short strings', () => JSON.stringify(Array(2 ** 17).fill('12345'))],
-  ])(
-    'sandbox.log keeps no memory for the part of a long body that it has cut: %s',
-    async (_, createBody) => {
-      const sandbox = new Sandbox();
-      const before = await measureMebibytes();
-      for (let count = 0; count < 20; count += 1) {
-        await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: createBody() });
-      }
-      expect((await measureMebibytes()) - before).toBeLessThan(10);
-      expect(sandbox.log).toHaveLength(20);
-    },
-  );
+  ])('sandbox.log keeps no memory for what was cut: %s', async (_, createBody) => {
+    const sandbox = new Sandbox();
+    const before = await measureMebibytes();
+    for (let count = 0; count < 20; count += 1) {
+      await sandbox.fetch('https://h/v0/entities', { method: 'POST', body: createBody() });
+    }
+    expect((await measureMebibytes()) - before).toBeLessThan(10);
+    expect(sandbox.log).toHaveLength(20);
+  });
 });

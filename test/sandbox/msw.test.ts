@@ -24,7 +24,7 @@ function setup(options?: HandlersOptions) {
 }
 
 test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
-  'the msw handlers respond to every request of a client at %s',
+  'the msw handlers respond to every client request at %s',
   async (baseUrl) => {
     const { sandbox } = setup({ baseUrl });
     const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey, maxRetries: 0 });
@@ -47,7 +47,7 @@ test.each([0, 100, 500])('the msw handlers may give an id again after %i ms', as
   }
 });
 
-test('a timer of the application fires before a loop of requests to the msw handlers has ended', async () => {
+test('an application timer fires between requests to the msw handlers', async () => {
   const { sandbox, key } = setup();
   let calls = 0;
   let firedAfter: number | undefined;
@@ -58,7 +58,7 @@ test('a timer of the application fires before a loop of requests to the msw hand
   expect(firedAfter).toBeLessThan(50);
 });
 
-test('the msw handlers respond at the URLs of clientOptions, and with 404 to an unknown path', async () => {
+test('the msw handlers respond at the URLs of clientOptions', async () => {
   const { sandbox, key, jwt } = setup();
   const { baseUrl, rootUrl } = sandbox.clientOptions;
   const created = await fetch(`${baseUrl}/entities`, {
@@ -101,7 +101,7 @@ test.each([
 });
 
 test.each(['/instructions/all', '/transactions'])(
-  'the msw handlers respond to GET %s with 400 and a hint, because msw removes the body of a GET',
+  'the msw handlers reject GET %s because msw removes the body',
   async (path) => {
     const { sandbox } = setup({ baseUrl: 'http://api.example.com/v0' });
     const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });
@@ -125,7 +125,7 @@ test.each(['/instructions/all', '/transactions'])(
   },
 );
 
-test('the fault "reset" of a sandbox behind msw breaks the connection', async () => {
+test('the fault "reset" breaks a connection to the msw handlers', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({
     operation: 'entities.create',
@@ -137,7 +137,7 @@ test('the fault "reset" of a sandbox behind msw breaks the connection', async ()
   expect(sandbox.entities.list()).toHaveLength(1);
 });
 
-test('the fault "hang" of a sandbox behind msw sends no response until the caller aborts', async () => {
+test('the fault "hang" behind msw waits until the caller aborts', async () => {
   const { sandbox, key } = setup();
   sandbox.faults.add({ operation: '*', fault: { kind: 'hang' } });
   const target = new AbortController();
@@ -151,7 +151,7 @@ test('the fault "hang" of a sandbox behind msw sends no response until the calle
   expect(await seen).toEqual(new Error('enough'));
 });
 
-test('msw prints no error if the caller aborts a request to the sandbox', async () => {
+test('msw prints no error if the caller aborts a request', async () => {
   const { sandbox, key } = setup();
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
@@ -169,7 +169,7 @@ test('msw prints no error if the caller aborts a request to the sandbox', async 
   expect((await fetch(url, { headers: key })).status).toBe(200);
 });
 
-test('msw responds with 500 if the clock of the sandbox is broken', async () => {
+test('a broken sandbox clock makes msw respond with 500', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now });
   const server = setupServer(...handlers(sandbox));
@@ -184,7 +184,7 @@ test('msw responds with 500 if the clock of the sandbox is broken', async () => 
   expect(await response.text()).toContain('must return a valid Date');
 });
 
-test('msw passes on a truncated body and the headers of the fault "status"', async () => {
+test('msw passes on truncated bodies and fault headers', async () => {
   const { sandbox, key } = setup();
   const url = `${sandbox.clientOptions.baseUrl}/entities`;
   sandbox.faults.add({ operation: '*', fault: { kind: 'truncated_body' } });

@@ -61,7 +61,7 @@ test('the fields x-gap in openapi.json name every row of docs/gaps.md', () => {
   expect([...named].toSorted((one, other) => one - other)).toEqual(rows);
 });
 
-test('the validator of Redocly finds no error and no warning in openapi.json', async () => {
+test('Redocly finds no error and no warning in openapi.json', async () => {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: text, config });
   expect(
@@ -69,7 +69,7 @@ test('the validator of Redocly finds no error and no warning in openapi.json', a
   ).toEqual([]);
 });
 
-test('the validator of the OpenAPI schema finds no error in openapi.json', async () => {
+test('the OpenAPI schema’s validator finds no error in openapi.json', async () => {
   const { valid, errors } = await new Validator().validate(
     JSON.parse(text) as Record<string, unknown>,
   );
@@ -77,7 +77,7 @@ test('the validator of the OpenAPI schema finds no error in openapi.json', async
   expect(valid).toBe(true);
 });
 
-test('the check from createResponseCheck finds a response that openapi.json does not describe', async () => {
+test('createResponseCheck finds a response that openapi.json does not describe', async () => {
   const findViolation = await createResponseCheck();
   const received = { operation: 'transfers.create', status: 201 } as const;
   const transfer = {
@@ -103,7 +103,7 @@ async function serve(): Promise<string> {
   return server.rootUrl;
 }
 
-test('the sandbox server serves openapi.json with its own URLs, and does not ask for an API key', async () => {
+test('the sandbox server serves openapi.json with its URLs, without a key', async () => {
   const root = await serve();
   const response = await fetch(`${root}/openapi.json`);
   const served = (await response.json()) as typeof document;
@@ -113,7 +113,7 @@ test('the sandbox server serves openapi.json with its own URLs, and does not ask
   expect((await fetch(`${root}/openapi.json`, { method: 'HEAD' })).status).toBe(200);
 });
 
-test('the sandbox server lets a page of another port of the same machine read openapi.json', async () => {
+test('the sandbox server lets other local ports read openapi.json', async () => {
   const root = await serve();
   const origin = 'http://localhost:8080';
   const { headers } = await fetch(`${root}/openapi.json`, { headers: { origin } });
@@ -129,7 +129,7 @@ test.each([
   ['GET', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
 ])(
-  'the 404 of the sandbox to %s %s names the nearest endpoint, %s, and openapi.json',
+  'the 404 to %s %s names the nearest endpoint, %s, and openapi.json',
   async (method, path, nearest) => {
     const response = await fetch(`${await serve()}${path}`, { method });
     const { error, code } = (await response.json()) as { error: string; code: string };

@@ -30,7 +30,7 @@ function entities(count: number, options?: ConstructorParameters<typeof Sandbox>
 
 const idsOf = ({ data }: Page) => data.map(({ id }) => id);
 
-test('a list of the sandbox has 50 items a page by default, oldest first', async () => {
+test('a sandbox list has 50 items a page, oldest first', async () => {
   const sandbox = entities(51);
   const first = await page(sandbox, '/entities');
   expect(pageSchema(EntitySchema).safeParse(first).success).toBe(true);
@@ -41,7 +41,7 @@ test('a list of the sandbox has 50 items a page by default, oldest first', async
   expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
 });
 
-test('the query parameter limit overrides the option pageSize of the sandbox', async () => {
+test('the query parameter limit overrides the option pageSize', async () => {
   const sandbox = entities(5, { pageSize: 2 });
   expect((await page(sandbox, '/entities')).data).toHaveLength(2);
   expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);
@@ -51,7 +51,7 @@ test('the query parameter limit overrides the option pageSize of the sandbox', a
   }
 });
 
-test('the error for an unknown option of a sandbox names the option', () => {
+test('the error for an unknown sandbox option names the option', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
@@ -65,7 +65,7 @@ test.each([
   ['newest_first', ['ent_000005', 'ent_000004', 'ent_000003', 'ent_000002', 'ent_000001']],
   ['shuffled', ['ent_000005', 'ent_000002', 'ent_000004', 'ent_000001', 'ent_000003']],
 ] as const)(
-  'a list of a sandbox with listOrder %s repeats and skips no record if a record is created between two pages',
+  'a %s sandbox list neither repeats nor skips records during creations',
   async (listOrder, ids) => {
     const sandbox = entities(5, { listOrder });
     const seen: string[] = [];
@@ -89,7 +89,7 @@ test('a sandbox rejects a listOrder that does not exist', () => {
   );
 });
 
-test('a page of the sandbox that ends at the last item has no next cursor', async () => {
+test('a full last page has no next cursor', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');
   expect(first.hasMore).toBe(true);
@@ -143,7 +143,7 @@ test('the sandbox rejects unknown, malformed and repeated query parameters', asy
   expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
 });
 
-test('the sandbox rejects a cursor that is sent with another list, filter or limit', async () => {
+test('the sandbox rejects a cursor with another list, filter or limit', async () => {
   const sandbox = entities(1);
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   for (let made = 0; made < 4; made += 1) {
@@ -170,7 +170,7 @@ test('the sandbox rejects a cursor that is sent with another list, filter or lim
   expect(idsOf(rest)).toEqual(['cpty_000003', 'cpty_000004']);
 });
 
-test('the sandbox rejects a cursor if the caller has changed any character of the cursor', async () => {
+test('the sandbox rejects a cursor with any changed character', async () => {
   const sandbox = entities(3);
   const { nextCursor } = await page(sandbox, '/entities?limit=2');
   const cursor = String(nextCursor);
@@ -197,7 +197,7 @@ test('the sandbox rejects a cursor if the caller has changed any character of th
   );
 });
 
-test('the sandbox rejects a cursor with another last character, even if base64url decodes both cursors to the same bytes', async () => {
+test('a cursor with equal bytes but another last character is rejected', async () => {
   const sandbox = entities(3);
   const cursor = String((await page(sandbox, '/entities?limit=2')).nextCursor);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -210,7 +210,7 @@ test('the sandbox rejects a cursor with another last character, even if base64ur
   expect(accepted).toEqual([cursor]);
 });
 
-test('a list of the sandbox returns every item that remains once, even if items are created and deleted between pages', async () => {
+test('a sandbox list returns each remaining item once during creations and deletions', async () => {
   const step = fc.record({
     added: fc.nat({ max: 3 }),
     removed: fc.array(fc.nat({ max: 1000 }), { maxLength: 4 }),

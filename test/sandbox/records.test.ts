@@ -267,7 +267,7 @@ test.each<[title: string, act: Act, expected: object]>([
   expect(schema.safeParse(body).success).toBe(true);
 });
 
-test('an IBAN that the sandbox makes up has valid check digits and is unique', () => {
+test('a made-up IBAN has valid check digits and is unique', () => {
   const { ibans } = setup();
   for (let count = 0; count < 200; count += 1) {
     const { iban } = ibans.create({ accountId });
@@ -287,7 +287,7 @@ test('two new Counterparties of a sandbox have different routing numbers', () =>
 });
 
 test.each(['wallet', 'bank_account'] as const)(
-  'counterparties.create of a sandbox accepts the fields of a Counterparty of type %s, and treats null as an absent field',
+  'counterparties.create accepts all fields of a read %s, nulls too',
   (type) => {
     const { counterparties } = setup();
     const { id, createdAt: _, ...read } = counterparties.create({ entityId, type });
@@ -348,7 +348,7 @@ test.each<
     ({ entities }, patch) => entities.update(entityId, patch),
     [{ status: 'inactive', tosStatus: 'pending' }, { kycStatus: 'under_review' }, {}],
   ],
-])('%s changes the fields of its input and updatedAt, and nothing else', async (...row) => {
+])('%s changes only the given fields and updatedAt', async (...row) => {
   const [, read, update, patches] = row;
   const sandbox = setup(1_000);
   for (const patch of patches) {
@@ -366,28 +366,25 @@ test.each<
 test.each<[title: string, add: (sandbox: Sandbox, amount: string) => { updatedAt: string }]>([
   ['sandbox.accounts.fund', ({ accounts }, amount) => accounts.fund(accountId, amount)],
   ['sandbox.ibans.deposit', ({ ibans }, amount) => ibans.deposit('iban_000001', amount)],
-])(
-  '%s adds the amount exactly, shows at least two decimals and changes updatedAt',
-  (_title, add) => {
-    const sandbox = setup(1_000);
-    let { updatedAt } = sandbox.accounts.get(accountId);
-    const many = '9'.repeat(30);
-    for (const [amount, availableBalance] of [
-      ['0.1', '100.10'],
-      ['0.2', '100.30'],
-      ['0.000000000000000001', '100.300000000000000001'],
-      ['0.699999999999999999', '101.00'],
-      [many, `1${'0'.repeat(27)}100.00`],
-    ] as const) {
-      const account = add(sandbox, amount);
-      expect(account).toMatchObject({ availableBalance });
-      expect(account).toEqual(sandbox.accounts.get(accountId));
-      expect(account.updatedAt > updatedAt).toBe(true);
-      ({ updatedAt } = account);
-    }
-    expect(sandbox.accounts.get('acc_000002').availableBalance).toBe('5.00');
-  },
-);
+])('%s adds the amount exactly and shows two decimals', (_title, add) => {
+  const sandbox = setup(1_000);
+  let { updatedAt } = sandbox.accounts.get(accountId);
+  const many = '9'.repeat(30);
+  for (const [amount, availableBalance] of [
+    ['0.1', '100.10'],
+    ['0.2', '100.30'],
+    ['0.000000000000000001', '100.300000000000000001'],
+    ['0.699999999999999999', '101.00'],
+    [many, `1${'0'.repeat(27)}100.00`],
+  ] as const) {
+    const account = add(sandbox, amount);
+    expect(account).toMatchObject({ availableBalance });
+    expect(account).toEqual(sandbox.accounts.get(accountId));
+    expect(account.updatedAt > updatedAt).toBe(true);
+    ({ updatedAt } = account);
+  }
+  expect(sandbox.accounts.get('acc_000002').availableBalance).toBe('5.00');
+});
 
 const badAmounts = ['0', '0.00', '-1', '1e3', '', ' 1', '1.', '.5', 'ten', '1,5'];
 const unverified = ['not_started', 'pending', 'under_review', 'rejected'] as const;
@@ -468,20 +465,17 @@ test.each([
   ['PATCH', '/platform/settings', { webhookUrl: 'ftp://x' }, 'webhookUrl'],
   ['PATCH', '/platform/settings', { updatedAt: 'now' }, 'updatedAt'],
   ['POST', '/accounts', { entityId: 'ent_1' }, 'entityId'],
-])(
-  '%s %s rejects the body %o, names the wrong field and changes nothing',
-  async (method, path, input, field) => {
-    const sandbox = setup();
-    const { ids: _before, ...before } = sandbox.exportState();
-    const { status, body } = await call(sandbox, method, path, input);
-    expect(status).toBe(422);
-    const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
-    expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
-    expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
-    const { ids: _after, ...after } = sandbox.exportState();
-    expect(after).toEqual(before);
-  },
-);
+])('%s %s rejects the body %o and names the wrong field', async (method, path, input, field) => {
+  const sandbox = setup();
+  const { ids: _before, ...before } = sandbox.exportState();
+  const { status, body } = await call(sandbox, method, path, input);
+  expect(status).toBe(422);
+  const code = path === '/accounts' ? 'unknown_entity' : 'validation_failed';
+  expect(body).toMatchObject({ code, error: matching(new RegExp(field)) });
+  expect((body as { details: object }).details).toEqual({ fields: { [field]: aString } });
+  const { ids: _after, ...after } = sandbox.exportState();
+  expect(after).toEqual(before);
+});
 
 test.each([
   ['/entities', ['ent_000001', 'ent_000002']],
@@ -505,37 +499,34 @@ test.each([
 test.each([
   ['counterparties', 'cpty', 'counterparty', { entityId }],
   ['ibans', 'iban', 'iban', { accountId }],
-] as const)(
-  'DELETE /%s/{id} of a sandbox removes one record, and no new record gets its id',
-  async (...row) => {
-    const [noun, prefix, name, input] = row;
-    const sandbox = setup();
-    const { [noun]: records } = sandbox;
-    const [kept, gone] = [`${prefix}_000001`, `${prefix}_000002`];
-    const deleted = await call(sandbox, 'DELETE', `/${noun}/${gone}`);
-    expect([deleted.status, deleted.body]).toEqual([204, undefined]);
-    for (const method of ['GET', 'DELETE']) {
-      const { status, body } = await call(sandbox, method, `/${noun}/${gone}`);
-      expect(status).toBe(404);
-      expect(body).toMatchObject({ code: `${name}_not_found`, details: null });
-    }
-    expect(() => records.get(gone)).toThrow(`No ${name}`);
-    expect(() => {
-      records.delete(gone);
-    }).toThrow(`No ${name}`);
-    expect(records.list().map(({ id }) => id)).toEqual([kept]);
-    expect(records.create(input as never).id).toBe(`${prefix}_000003`);
-  },
-);
+] as const)('DELETE /%s/{id} removes one record, and its id is not reused', async (...row) => {
+  const [noun, prefix, name, input] = row;
+  const sandbox = setup();
+  const { [noun]: records } = sandbox;
+  const [kept, gone] = [`${prefix}_000001`, `${prefix}_000002`];
+  const deleted = await call(sandbox, 'DELETE', `/${noun}/${gone}`);
+  expect([deleted.status, deleted.body]).toEqual([204, undefined]);
+  for (const method of ['GET', 'DELETE']) {
+    const { status, body } = await call(sandbox, method, `/${noun}/${gone}`);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ code: `${name}_not_found`, details: null });
+  }
+  expect(() => records.get(gone)).toThrow(`No ${name}`);
+  expect(() => {
+    records.delete(gone);
+  }).toThrow(`No ${name}`);
+  expect(records.list().map(({ id }) => id)).toEqual([kept]);
+  expect(records.create(input as never).id).toBe(`${prefix}_000003`);
+});
 
-test('ibans.deposit of a sandbox rejects a deposit to a deleted IBAN', () => {
+test('ibans.deposit rejects a deposit to a deleted IBAN', () => {
   const { ibans, accounts } = setup();
   ibans.delete('iban_000001');
   expect(() => ibans.deposit('iban_000001', '1')).toThrow('was deleted, so deposits are rejected');
   expect(accounts.get(accountId).availableBalance).toBe('100.00');
 });
 
-test('DELETE of a Counterparty sets the pending transfers to the Counterparty to failed, and no other transfer', async () => {
+test('DELETE of a Counterparty fails only its pending transfers', async () => {
   const sandbox = setup();
   const send = (amount: string, to: 'cpty_000001' | 'cpty_000002') =>
     sandbox.transfers.create({ sourceAccountId: accountId, amount, counterpartyId: to }).id;
@@ -566,18 +557,15 @@ test.each<[title: string, read: Act]>([
   ['the metadata of accounts.get', ({ accounts }) => accounts.get(accountId).metadata ?? {}],
   ['counterparties.get', ({ counterparties }) => counterparties.get('cpty_000001')],
   ['ibans.get', ({ ibans }) => ibans.get('iban_000001')],
-])(
-  '%s of a sandbox returns a copy, so a change of the copy does not change the sandbox',
-  (_title, read) => {
-    const sandbox = setup();
-    const before = { ...read(sandbox) };
-    const copy = read(sandbox);
-    for (const key of [...Object.keys(copy), 'extra']) Reflect.set(copy, key, 'changed');
-    expect(read(sandbox)).toEqual(before);
-  },
-);
+])('%s returns a copy of the record in the sandbox', (_title, read) => {
+  const sandbox = setup();
+  const before = { ...read(sandbox) };
+  const copy = read(sandbox);
+  for (const key of [...Object.keys(copy), 'extra']) Reflect.set(copy, key, 'changed');
+  expect(read(sandbox)).toEqual(before);
+});
 
-test('the metadata of an Account stays the same if the caller changes the object that it gave to accounts.create', () => {
+test('accounts.create copies the metadata that the caller gave', () => {
   const { accounts } = setup();
   const metadata = { list: [1] };
   const { id } = accounts.create({ entityId, metadata });

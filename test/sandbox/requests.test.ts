@@ -14,7 +14,7 @@ test.each([
   'https://h/some/prefix/v0/entities',
   'https://h/v0/v0/entities',
   'https://h/v0/entities?limit=3#fragment',
-])('fetch of a sandbox responds on any host and after any path prefix: %s', async (url) => {
+])('fetch of a sandbox takes any host and path prefix: %s', async (url) => {
   const sandbox = new Sandbox();
   for (const input of [url, new URL(url), new Request(url)]) {
     const response = await sandbox.fetch(input, { headers: key(sandbox) });
@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['https://h/instruction/build', 'https://h/a/b/instruction/build'])(
-  'fetch of a sandbox responds to paths of the root API, after any path prefix: %s',
+  'fetch of a sandbox takes root paths after any prefix: %s',
   async (url) => {
     const sandbox = new Sandbox();
     const init = { method: 'POST', headers: jwt(sandbox), body: '{}' };
@@ -46,7 +46,7 @@ test.each([
   'https://h/v0/prefix/transactions',
   'https://h/instructions',
   'https://h/instructions/all/more',
-])('fetch of a sandbox responds to %s with 404 and the paths of the API', async (url) => {
+])('the 404 of a sandbox to %s names the requested path', async (url) => {
   const sandbox = new Sandbox();
   const { status, body, headers } = await responseOf(
     await sandbox.fetch(url, { headers: key(sandbox) }),
@@ -68,7 +68,7 @@ test.each([
   ['GET', '/instruction/build', 'POST'],
   ['POST', '/transactions', 'GET'],
 ])(
-  'the sandbox responds to %s %s with 405 and names the methods of the path',
+  'the sandbox responds to %s %s with 405 and the allowed methods',
   async (method, path, allow) => {
     const { status, body, headers } = await call(new Sandbox(), method, path);
     expect(status).toBe(405);
@@ -84,21 +84,21 @@ test.each([
   ['/transfers/a%2Fb', 'transfer_not_found'],
   ['/counterparties/cpty_9', 'counterparty_not_found'],
   [`/ibans/${'x'.repeat(300)}`, 'iban_not_found'],
-])('the sandbox responds to GET %s, whose id does not exist, with 404', async (path, code) => {
+])('GET %s with an unknown id responds with 404', async (path, code) => {
   const { status, body } = await call(new Sandbox(), 'GET', path);
   expect(status).toBe(404);
   expect(body).toMatchObject({ code });
   expect((body as { error: string }).error.length).toBeLessThan(200);
 });
 
-test('the sandbox decodes the percent-encoding of an id in a path once and not twice', async () => {
+test('the sandbox decodes the percent-encoding of an id once', async () => {
   const sandbox = new Sandbox();
   createAccounts(sandbox);
   expect((await call(sandbox, 'GET', '/accounts/acc%5F000001')).status).toBe(200);
   expect((await call(sandbox, 'GET', '/accounts/acc%255F000001')).status).toBe(404);
 });
 
-test('every response of a sandbox has a request id and a date, which are the same in every run', async () => {
+test('request ids and dates are the same in every run', async () => {
   const ids = async () => {
     const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
     const responses = [
@@ -118,7 +118,7 @@ test('every response of a sandbox has a request id and a date, which are the sam
 });
 
 test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.repeat(100)}`])(
-  'the sandbox responds with 400 when the body is not JSON: %o',
+  'a body that is not JSON gets a 400: %o',
   async (body) => {
     const sandbox = new Sandbox();
     const headers = key(sandbox);
@@ -133,19 +133,16 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
   },
 );
 
-test.each([null, [], 'text', 7])(
-  'the sandbox responds with 422 when the body is not an object: %o',
-  async (body) => {
-    const response = await call(new Sandbox(), 'POST', '/entities', body);
-    expect(response.status).toBe(422);
-    expect(response.body).toMatchObject({
-      code: 'validation_failed',
-      error: 'The body of entities.create is not valid. expected an object.',
-    });
-  },
-);
+test.each([null, [], 'text', 7])('a body that is not an object gets a 422: %o', async (body) => {
+  const response = await call(new Sandbox(), 'POST', '/entities', body);
+  expect(response.status).toBe(422);
+  expect(response.body).toMatchObject({
+    code: 'validation_failed',
+    error: 'The body of entities.create is not valid. expected an object.',
+  });
+});
 
-test('a 422 of the sandbox names every invalid field and says what the sandbox expected', async () => {
+test('a 422 names every invalid field and what was expected', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', {
     address: 'abc',
     salt: '1',
@@ -173,18 +170,15 @@ test.each([
   ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
-])(
-  'the 422 of the sandbox to %s %s has a message for each wrong field',
-  async (method, path, wrong) => {
-    const { status, body } = await call(new Sandbox(), method, path, wrong);
-    expect(status).toBe(422);
-    const { error, details } = body as { error: string; details: { fields: object } };
-    for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
-    for (const message of Object.values(details.fields)) expect(error).toContain(message);
-  },
-);
+])('the 422 to %s %s explains each wrong field', async (method, path, wrong) => {
+  const { status, body } = await call(new Sandbox(), method, path, wrong);
+  expect(status).toBe(422);
+  const { error, details } = body as { error: string; details: { fields: object } };
+  for (const field of Object.keys(wrong)) expect(details.fields).toHaveProperty(field);
+  for (const message of Object.values(details.fields)) expect(error).toContain(message);
+});
 
-test('the sandbox responds to random JSON with a success or a 422 with a clear message, and never throws', async () => {
+test('random JSON gets a success or a clear 422', async () => {
   const names =
     'email fullName businessName entityId name metadata sourceAccountId amount destinationAccountId counterpartyId currency description address autoEarnEnabled autoEarnVault defaultChain webhookUrl chainId salt maxExecutions actionArguments refuelERC20 fee instructionIds from take'.split(
       ' ',
@@ -224,7 +218,7 @@ test('the sandbox responds to random JSON with a success or a 422 with a clear m
   );
 });
 
-test('GET /instructions/all and GET /transactions respond to a missing body with a 400 that says how to send a body', async () => {
+test('the 400 to a bodyless GET says how to send a body', async () => {
   const sandbox = new Sandbox();
   for (const path of ['/instructions/all', '/transactions']) {
     const response = await sandbox.fetch(`https://h${path}`, { headers: jwt(sandbox) });
@@ -237,14 +231,14 @@ test('GET /instructions/all and GET /transactions respond to a missing body with
   }
 });
 
-test('the sandbox ignores the body of a GET that has no body in the API reference', async () => {
+test('the sandbox ignores the body of a GET that needs none', async () => {
   const sandbox = new Sandbox();
   const headers = key(sandbox);
   const request = new Request('https://h/v0/entities', { headers });
   expect((await sandbox.getWithBody(request, '{')).status).toBe(200);
 });
 
-test('fetch of a sandbox ignores the second argument if the argument is a server object, as from Bun.serve', async () => {
+test('fetch of a sandbox ignores the server object that Bun passes', async () => {
   const sandbox = new Sandbox();
   const request = () =>
     new Request('https://sandbox.invalid/v0/entities', {
@@ -259,7 +253,7 @@ test('fetch of a sandbox ignores the second argument if the argument is a server
   expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
-test('fetch and getWithBody of sandbox.clientOptions work even if they are called without the sandbox as this', async () => {
+test('fetch and getWithBody work without the sandbox as this', async () => {
   const sandbox = new Sandbox();
   const { fetch, getWithBody } = sandbox;
   expect(sandbox.clientOptions).toEqual({
@@ -280,7 +274,7 @@ test('fetch and getWithBody of sandbox.clientOptions work even if they are calle
   expect(await listed.json()).toEqual([]);
 });
 
-test('fetch of a sandbox accepts and rejects the same arguments as the global fetch', async () => {
+test('fetch of a sandbox rejects what the global fetch rejects', async () => {
   const sandbox = new Sandbox();
   const request = new Request('https://h/v0/entities', {
     method: 'POST',
@@ -295,7 +289,7 @@ test('fetch of a sandbox accepts and rejects the same arguments as the global fe
   );
 });
 
-test('fetch of a sandbox rejects and changes nothing if its signal was aborted before the call', async () => {
+test('fetch of a sandbox changes nothing if its signal is already aborted', async () => {
   const sandbox = new Sandbox();
   const reason = new Error('changed my mind');
   const init = { method: 'POST', headers: key(sandbox), body: '{"email":"a@b.example"}' };
@@ -329,7 +323,7 @@ test('two new sandboxes respond alike to the same requests', async () => {
   expect(await story()).toEqual(await story());
 });
 
-test('the sandbox ignores all headers of a request except the credential', async () => {
+test('the sandbox ignores every header except the credential', async () => {
   const sandbox = new Sandbox();
   const headers = { ...authorised(sandbox, '/entities'), 'idempotency-key': 'same' };
   const init = { method: 'POST', headers, body: '{"email":"a@b.example"}' };

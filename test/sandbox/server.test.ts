@@ -35,7 +35,7 @@ async function byHand({ port }: SandboxServer, head: string): Promise<string> {
   return text(socket);
 }
 
-test('the sandbox server listens on a free port of the loopback interface and returns its URLs', async () => {
+test('the sandbox server listens on a free loopback port', async () => {
   const { sandbox, server, create, list } = await setup();
   expect(server.port).toBeGreaterThan(0);
   expect(server.rootUrl).toBe(`http://127.0.0.1:${server.port}`);
@@ -76,7 +76,7 @@ test('the sandbox server reads the body of a GET', async () => {
   expect(reply).toContain(created.instructionId);
 });
 
-test('the sandbox server sends a 204 without a body and without a content type', async () => {
+test('the sandbox server sends a 204 without body and content type', async () => {
   const { sandbox, server, headers } = await setup();
   const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
@@ -102,7 +102,7 @@ test.each([
   expect(reply).toContain(`HTTP/1.1 ${status} `);
 });
 
-test('the sandbox server rejects a body of more than 1 MiB and accepts a body of exactly 1 MiB', async () => {
+test('the sandbox server accepts a body of 1 MiB and no more', async () => {
   const { create, committed, list } = await setup();
   const email = '{"email":"a@b.example"}';
   const large = await create(email + ' '.repeat(1024 * 1024 - email.length));
@@ -118,7 +118,7 @@ test('the sandbox server rejects a body of more than 1 MiB and accepts a body of
   expect((await list()).status).toBe(200);
 });
 
-test('the sandbox server reads a body that is too large to its end, so the connection can carry the next request', async () => {
+test('the sandbox server keeps the connection after an oversized body', async () => {
   const { server, headers } = await setup();
   const head = `authorization: ${headers.authorization}\r\nhost: localhost\r\n`;
   const socket = connect(server.port, '127.0.0.1');
@@ -130,7 +130,7 @@ test('the sandbox server reads a body that is too large to its end, so the conne
   expect((await replies).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-test('the sandbox server decodes a character that is split between two chunks of the body', async () => {
+test('the sandbox server decodes a character split between two chunks', async () => {
   const { server, headers, sandbox } = await setup();
   const { entity } = createAccounts(sandbox);
   const body = Buffer.from(JSON.stringify({ entityId: entity.id, name: 'Café' }));
@@ -146,19 +146,16 @@ test('the sandbox server decodes a character that is split between two chunks of
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)(
-  'the fault "reset" with %s breaks the connection to the sandbox server',
-  async (when, count) => {
-    const { inject, create, committed } = await setup();
-    inject({ kind: 'reset', when });
-    const error: unknown = await create().catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
-    expect(committed()).toBe(count);
-    expect((await create()).status).toBe(201);
-  },
-);
+] as const)('the fault "reset" with %s breaks the server’s connection', async (when, count) => {
+  const { inject, create, committed } = await setup();
+  inject({ kind: 'reset', when });
+  const error: unknown = await create().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
+  expect(committed()).toBe(count);
+  expect((await create()).status).toBe(201);
+});
 
-test('the fault "truncated_body" of the sandbox server announces the full length of the body and ends early', async () => {
+test('the sandbox server ends a "truncated_body" before its announced length', async () => {
   const { inject, create, committed, server, headers } = await setup();
   inject({ kind: 'truncated_body' });
   const response = await create();
@@ -177,7 +174,7 @@ test('the fault "truncated_body" of the sandbox server announces the full length
   expect(body).toMatch(/^\{"data":\[/);
 });
 
-test('the fault "stalled_body" of the sandbox server sends half of the body and then waits until the caller aborts', async () => {
+test('the sandbox server sends half of a "stalled_body", then waits', async () => {
   const { inject, create, committed } = await setup();
   inject({ kind: 'stalled_body' });
   const response = await create();
@@ -196,28 +193,25 @@ test('the fault "stalled_body" of the sandbox server sends half of the body and 
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)(
-  'the fault "hang" of the sandbox server sends not one byte: %o',
-  async (fault, count) => {
-    const { inject, server, headers, committed, sandbox } = await setup();
-    inject(fault);
-    const socket = connect(server.port, '127.0.0.1');
-    const received: Buffer[] = [];
-    socket.on('data', (chunk: Buffer) => received.push(chunk));
-    const body = '{"email":"a@b.example"}';
-    socket.write(
-      `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    await expect.poll(() => sandbox.log.length).toBe(1);
-    await flushPromises();
-    expect(received).toEqual([]);
-    expect(socket.readyState).toBe('open');
-    expect(committed()).toBe(count);
-    socket.destroy();
-  },
-);
+] as const)('the fault "hang" of the sandbox server sends no byte: %o', async (fault, count) => {
+  const { inject, server, headers, committed, sandbox } = await setup();
+  inject(fault);
+  const socket = connect(server.port, '127.0.0.1');
+  const received: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => received.push(chunk));
+  const body = '{"email":"a@b.example"}';
+  socket.write(
+    `POST /v0/entities HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await expect.poll(() => sandbox.log.length).toBe(1);
+  await flushPromises();
+  expect(received).toEqual([]);
+  expect(socket.readyState).toBe('open');
+  expect(committed()).toBe(count);
+  socket.destroy();
+});
 
-test('the sandbox server sends the status, headers and body of the faults "status" and "html"', async () => {
+test('the sandbox server sends the faults "status" and "html"', async () => {
   const { inject, create } = await setup();
   inject({ kind: 'status', status: 429, retryAfter: 7 });
   const limited = await create();
@@ -231,7 +225,7 @@ test('the sandbox server sends the status, headers and body of the faults "statu
   expect(await page.text()).toContain('a page of a proxy');
 });
 
-test('the fault "delay" of the sandbox server ends when the caller disconnects', async () => {
+test('the fault "delay" of the server ends when the caller disconnects', async () => {
   const cleared: unknown[] = [];
   const sandbox = new Sandbox({
     clock: {
@@ -251,7 +245,7 @@ test('the fault "delay" of the sandbox server ends when the caller disconnects',
   await expect.poll(() => cleared).toEqual(['timer']);
 });
 
-test('the sandbox server continues to serve after a caller has disconnected in the middle of a body', async () => {
+test('the sandbox server survives a disconnect during a body', async () => {
   const { server, headers, sandbox, list } = await setup();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(
@@ -263,7 +257,7 @@ test('the sandbox server continues to serve after a caller has disconnected in t
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('the sandbox server responds with 500 and the code sandbox_defect if the clock of the sandbox is broken', async () => {
+test('a broken clock makes the sandbox server respond with sandbox_defect', async () => {
   let now = 0;
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
@@ -274,7 +268,7 @@ test('the sandbox server responds with 500 and the code sandbox_defect if the cl
   expect((body as { error: string }).error).toContain('must return a valid Date');
 });
 
-test('close of the sandbox server ends open connections at once and can be called twice', async () => {
+test('close of the sandbox server ends open connections at once', async () => {
   const { inject, server, list, create, sandbox } = await setup();
   await list();
   inject({ kind: 'hang' });
@@ -290,7 +284,7 @@ test('close of the sandbox server ends open connections at once and can be calle
   await expect(list()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
-test('a sandbox server that is declared with await using closes at the end of its scope', async () => {
+test('await using closes the sandbox server after its scope', async () => {
   let url: string;
   {
     await using server = await listen(new Sandbox(), { port: 0 });
@@ -300,7 +294,7 @@ test('a sandbox server that is declared with await using closes at the end of it
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('listen for a sandbox rejects with the code cannot_listen if another process uses the port', async () => {
+test('listen rejects with cannot_listen if the port is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();

@@ -25,7 +25,7 @@ function demo() {
 /** The state after JSON, as in a file. */
 const carried = (state: unknown): unknown => parseJson(stringifyJson(state));
 
-test('importState of a sandbox restores a state that was written as JSON and parsed again', async () => {
+test('importState restores a state that was written as JSON', async () => {
   const one = demo();
   const other = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
   other.importState(carried(one.exportState()));
@@ -47,7 +47,7 @@ test('importState of a sandbox restores a state that was written as JSON and par
   expect(body).toMatchObject([{ salt: 2n ** 70n }]);
 });
 
-test('a state from exportState does not change if the sandbox later changes, not even after the sandbox has imported the state', () => {
+test('a state from exportState does not change with the sandbox', () => {
   const sandbox = demo();
   const state = sandbox.exportState();
   sandbox.transfers.fail('txfr_000001');
@@ -59,7 +59,7 @@ test('a state from exportState does not change if the sandbox later changes, not
   expect(state.transfers[0]?.status).toBe('pending');
 });
 
-test('a cursor from one sandbox is valid in another sandbox that has imported its state', async () => {
+test('a cursor stays valid in a sandbox with an imported state', async () => {
   const one = demo();
   const page = await call(one, 'GET', '/transfers?limit=2');
   const { nextCursor } = page.body as { nextCursor: string };
@@ -69,7 +69,7 @@ test('a cursor from one sandbox is valid in another sandbox that has imported it
   expect(body).toMatchObject({ data: [{ id: 'txfr_000003' }, { id: 'txfr_000004' }] });
 });
 
-test('reset of a sandbox removes every record, but new records do not reuse ids', async () => {
+test('reset removes every record, but new records reuse no id', async () => {
   const sandbox = demo();
   await call(sandbox, 'GET', '/entities/ent_000001');
   sandbox.reset();
@@ -97,7 +97,7 @@ test('reset of a sandbox removes every record, but new records do not reuse ids'
   });
 });
 
-test('after importState a new record gets an id above every id of the imported state and of the sandbox before', () => {
+test('after importState a new id is above every earlier id', () => {
   const idAfter = (state: Partial<SandboxState>) => {
     const sandbox = new Sandbox();
     sandbox.entities.create({ email: 'a@b.example' });
@@ -113,7 +113,7 @@ test('after importState a new record gets an id above every id of the imported s
   expect(idAfter({ entities: [{ ...entity, id: 'ent_7000000' }] })).toBe('ent_7000001');
 });
 
-test('autoAdvance moves the open transfers of an imported state until they complete', async () => {
+test('autoAdvance moves the open transfers of an imported state', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, autoAdvance: 1000 });
   sandbox.importState(demo().exportState());

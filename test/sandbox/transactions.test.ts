@@ -41,7 +41,7 @@ function setup(firstMs = start) {
   return { sandbox, one, two, list, minutely };
 }
 
-test('the sandbox creates a transaction for the creation, execution and deactivation of an Instruction', async () => {
+test('an Instruction gets transactions for creation, execution and deactivation', async () => {
   const { sandbox, one } = setup();
   const { status, body } = await call(sandbox, 'GET', '/transactions', {
     address: owner,
@@ -69,7 +69,7 @@ test('the sandbox creates a transaction for the creation, execution and deactiva
   expect(new Set(sandbox.transactions.list().map((record) => record.transactionHash)).size).toBe(6);
 });
 
-test('transactionStatus of a transaction is the status that instructions.execute was given, and otherwise Success', () => {
+test('transactionStatus is what instructions.execute received, or Success', () => {
   const { sandbox } = setup();
   expect(sandbox.transactions.list().map((record) => record.transactionStatus)).toEqual([
     'Success',
@@ -81,7 +81,7 @@ test('transactionStatus of a transaction is the status that instructions.execute
   ]);
 });
 
-test('transactions.list of the sandbox filters by address and by instruction, in upper and lower case', async () => {
+test('transactions.list filters by address and instruction in any case', async () => {
   const { one, two, list } = setup();
   const all = await list();
   expect(all).toHaveLength(5);
@@ -93,7 +93,7 @@ test('transactions.list of the sandbox filters by address and by instruction, in
   expect(await list({ instructionIds: [] })).toEqual([]);
 });
 
-test('transactions.list of the sandbox includes a transaction whose time is equal to from or to, and compares the times in milliseconds', async () => {
+test('transactions.list includes transactions at exactly from and to', async () => {
   const { list } = setup();
   const all = await list();
   const at = (minute: number, ms = 0) => new Date(start + minute * 60_000 + ms).toISOString();
@@ -106,7 +106,7 @@ test('transactions.list of the sandbox includes a transaction whose time is equa
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
 });
 
-test('transactions.list of the sandbox includes a transaction if from or to is the time that the transaction shows, which is cut to whole seconds', async () => {
+test('transactions.list matches from and to against the shown whole seconds', async () => {
   const { list } = setup(start + 500);
   const all = await list();
   const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();
@@ -115,7 +115,7 @@ test('transactions.list of the sandbox includes a transaction if from or to is t
   expect(await list({ from: formatMinute(3), to: formatMinute(3) })).toEqual([all[2]]);
 });
 
-test('transactions.list of the sandbox sorts in both orders before it applies skip and take', async () => {
+test('transactions.list sorts before it applies skip and take', async () => {
   const { list } = setup();
   const all = await list();
   expect(await list({ sort: 'Ascending' })).toEqual(all);
@@ -125,7 +125,7 @@ test('transactions.list of the sandbox sorts in both orders before it applies sk
   expect(await list({ skip: 5 })).toEqual([]);
 });
 
-test('transactions.list of the sandbox returns 50 transactions by default, as many as take asks for otherwise, and 100 at most', async () => {
+test('transactions.list returns 50 transactions by default, at most 100', async () => {
   const { sandbox, two, list } = setup();
   for (let count = 0; count < 120; count += 1) sandbox.instructions.execute(two);
   expect(await list()).toHaveLength(50);
@@ -150,7 +150,7 @@ test.each([
   });
 });
 
-test('sandbox.transactions.list returns copies, so a change of a copy does not change the sandbox', () => {
+test('sandbox.transactions.list returns copies', () => {
   const { sandbox } = setup();
   for (const record of sandbox.transactions.list()) {
     Object.assign(record, { transactionStatus: 'changed' });

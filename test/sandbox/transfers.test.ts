@@ -31,7 +31,7 @@ function setup() {
   };
 }
 
-test('POST /transfers of the sandbox creates a transfer of type book and responds with four of its fields', async () => {
+test('POST /transfers creates a book transfer and returns four fields', async () => {
   const { sandbox, source, destination } = setup();
   const { status, body } = await call(sandbox, 'POST', '/transfers', {
     sourceAccountId: source.id,
@@ -63,7 +63,7 @@ test('POST /transfers of the sandbox creates a transfer of type book and respond
   expect(TransferSchema.safeParse(one.body).success).toBe(true);
 });
 
-test('the type of a Counterparty decides the type of the transfer', async () => {
+test('a Counterparty’s type decides the type of the transfer', async () => {
   const { sandbox, source, wallet, bank } = setup();
   const terms = { sourceAccountId: source.id, amount: '1' };
   await call(sandbox, 'POST', '/transfers', { ...terms, counterpartyId: wallet.id });
@@ -75,7 +75,7 @@ test('the type of a Counterparty decides the type of the transfer', async () => 
   expect(toWallet).not.toHaveProperty('description');
 });
 
-test('transfers.advance moves the money of a transfer between two Accounts step by step', () => {
+test('transfers.advance moves money between two Accounts step by step', () => {
   const { sandbox, book, bothBalances } = setup();
   const { id } = book('12.345');
   expect(bothBalances()).toEqual([
@@ -92,7 +92,7 @@ test('transfers.advance moves the money of a transfer between two Accounts step 
   expect(sandbox.transfers.get(id).amount).toBe('12.345');
 });
 
-test('the money of a transfer to a Counterparty leaves the sandbox when the transfer completes', () => {
+test('money to a Counterparty leaves the sandbox at completion', () => {
   const { sandbox, source, bank, balances } = setup();
   const { id } = sandbox.transfers.create({
     sourceAccountId: source.id,
@@ -154,7 +154,7 @@ test('transfers.cancel rejects a transfer that is already processing', () => {
   }
 });
 
-test('POST /transfers of the sandbox rejects an amount above the available balance, to the last decimal', async () => {
+test('POST /transfers rejects an amount just above the available balance', async () => {
   const { sandbox, source, destination, bothBalances } = setup();
   const before = bothBalances();
   const terms = { sourceAccountId: source.id, destinationAccountId: destination.id };
@@ -175,7 +175,7 @@ test('POST /transfers of the sandbox rejects an amount above the available balan
   );
 });
 
-test('a transfer of the sandbox can spend the available balance only, and not the locked or pending balance', async () => {
+test('a transfer cannot spend the locked or pending balance', async () => {
   const { sandbox, source, destination, book } = setup();
   book('60');
   const back = await call(sandbox, 'POST', '/transfers', {
@@ -208,7 +208,7 @@ test.each([
   });
 });
 
-test('a 422 to POST /transfers names the field with an unknown, inactive or unsuitable Account or Counterparty', async () => {
+test('a 422 to POST /transfers names the unsuitable Account or Counterparty', async () => {
   const { sandbox, entity, source, destination } = setup();
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });
@@ -246,7 +246,7 @@ test('a 422 to POST /transfers names the field with an unknown, inactive or unsu
   expect(sandbox.transfers.list()).toEqual([]);
 });
 
-test('a transfer in EUR is possible between Accounts that hold EUR', () => {
+test('a transfer in EUR is possible between EUR Accounts', () => {
   const { sandbox, entity } = setup();
   const [one, two] = [1, 2].map(() =>
     sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' }),
@@ -287,7 +287,7 @@ test('GET /transfers?accountId lists the transfers that an Account sent or recei
   expect(await idsOf('?accountId=acc_9')).toEqual([]);
 });
 
-test('each change of balances by a transfer changes updatedAt of both Accounts', () => {
+test('a transfer that changes balances changes updatedAt of both Accounts', () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => (now += 1000) });
   const { source, destination } = createAccounts(sandbox);

@@ -29,7 +29,7 @@ function setup(options: ClientOptions = {}, sandbox = new Sandbox()) {
   return { sandbox, payments, countMade: () => sandbox.transfers.list().length - earlier };
 }
 
-describe('a timer of the application, while a client calls a sandbox in the same process,', () => {
+describe('an application timer during calls to a sandbox', () => {
   test('fires before a loop of createOnce has ended', async () => {
     const { payments } = setup();
     let firedAfter: number | undefined;
@@ -78,7 +78,7 @@ describe('a timer of the application, while a client calls a sandbox in the same
     expect(sandbox.log.length).toBeLessThan(300);
   });
 
-  test('fires before a loop of instructions.list, which sends a GET with a body, has ended', async () => {
+  test('fires before a loop of GETs with a body has ended', async () => {
     const { payments } = setup();
     const address = `0x${'a'.repeat(40)}` as const;
     let hasFired = false;
@@ -105,7 +105,7 @@ describe('an abort of a request to a sandbox', () => {
     expect(sandbox.entities.list()).toHaveLength(1);
   });
 
-  test('rejects with the reason of the abort, even if the fault "reset" breaks the connection, too', async () => {
+  test('rejects with its reason even if the fault "reset" applies', async () => {
     const sandbox = new Sandbox();
     sandbox.faults.add({ operation: '*', fault: { kind: 'reset', when: 'after_commit' } });
     const controller = new AbortController();
@@ -116,7 +116,7 @@ describe('an abort of a request to a sandbox', () => {
   });
 });
 
-describe('simulated time in a test with a sandbox', () => {
+describe('simulated time with a sandbox', () => {
   const delayMs = 1_800_000;
   const recordFailures = () => {
     const failures: unknown[] = [];
@@ -125,7 +125,7 @@ describe('simulated time in a test with a sandbox', () => {
   };
 
   test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
-    'lets no request time out even if fake timers advance by half an hour in one step: %j',
+    'lets no request time out in a half-hour step: %j',
     async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
@@ -142,7 +142,7 @@ describe('simulated time in a test with a sandbox', () => {
     },
   );
 
-  test('passes between the responses of a sandbox with a latency, so a fake timer can abort a batch in the middle', async () => {
+  test('passes between responses with latency, so a timer can abort a batch', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { payments, countMade } = setup({}, new Sandbox({ latency: 10 }));
@@ -159,7 +159,7 @@ describe('simulated time in a test with a sandbox', () => {
     expect(countMade()).toBe(11);
   });
 
-  test('lets no request time out even if the VirtualClock of the client advances by half an hour in one step', async () => {
+  test('lets no request time out if a VirtualClock advances half an hour', async () => {
     const clock = new VirtualClock();
     const { failures, hooks } = recordFailures();
     const { payments, countMade } = setup({ clock, hooks });
@@ -170,7 +170,7 @@ describe('simulated time in a test with a sandbox', () => {
     await result;
   });
 
-  test('does not stop a sandbox that is loaded after a test has replaced the timers', async () => {
+  test('does not stop a sandbox that loads after timers were replaced', async () => {
     const never = () => 0;
     for (const name of ['setImmediate', 'setTimeout']) vi.stubGlobal(name, never);
     vi.resetModules();
@@ -183,18 +183,15 @@ describe('a sandbox outside of Node.js', () => {
   test.each([
     ['a MessageChannel', MessageChannel],
     ['a timer, without MessageChannel', undefined],
-  ])(
-    'lets a timer of the application fire between responses by means of %s',
-    async (_, Channel) => {
-      vi.stubGlobal('MessageChannel', Channel);
-      vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
-      vi.resetModules();
-      const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
-      const sandbox = new Reloaded();
-      let hasFired = false;
-      setTimeout(() => (hasFired = true), 0);
-      for (let count = 0; count < 200; count += 1) await sandbox.fetch('https://h/v0/entities');
-      expect(hasFired).toBe(true);
-    },
-  );
+  ])('lets an application timer fire between responses through %s', async (_, Channel) => {
+    vi.stubGlobal('MessageChannel', Channel);
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
+    vi.resetModules();
+    const { Sandbox: Reloaded } = await import('payments-platform-sdk/sandbox');
+    const sandbox = new Reloaded();
+    let hasFired = false;
+    setTimeout(() => (hasFired = true), 0);
+    for (let count = 0; count < 200; count += 1) await sandbox.fetch('https://h/v0/entities');
+    expect(hasFired).toBe(true);
+  });
 });

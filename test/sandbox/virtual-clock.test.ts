@@ -2,7 +2,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, VirtualClock } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 
-test('advance of a VirtualClock fires the due timers in order, and no later timer', async () => {
+test('advance of a VirtualClock fires the due timers in order', async () => {
   const clock = new VirtualClock();
   const fired: [string, number][] = [];
   for (const [name, ms] of [
@@ -21,7 +21,7 @@ test('advance of a VirtualClock fires the due timers in order, and no later time
   expect([clock.now(), clock.pending]).toEqual([start + 20, 1]);
 });
 
-test('a timer that another timer sets fires in the same advance of a VirtualClock if it is due by then', async () => {
+test('advance of a VirtualClock also fires timers that timers set', async () => {
   const clock = new VirtualClock(0);
   let firedAt = Number.NaN;
   const setNext = async (): Promise<void> => {
@@ -41,7 +41,7 @@ test('a cleared timer of a VirtualClock does not fire', async () => {
   expect(hasFired).toBe(false);
 });
 
-test('a timer of 0 ms of a VirtualClock fires without a call of advance', async () => {
+test('a 0 ms timer of a VirtualClock fires without advance', async () => {
   const clock = new VirtualClock(7);
   await new Promise<void>((resolve) => {
     clock.setTimeout(resolve, 0);
@@ -49,7 +49,7 @@ test('a timer of 0 ms of a VirtualClock fires without a call of advance', async 
   expect(clock.now()).toBe(7);
 });
 
-test('one VirtualClock drives the retry of the client and the response of the sandbox', async () => {
+test('one VirtualClock drives client retries and sandbox responses', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 1_000 });
   sandbox.faults.add({ operation: 'accounts.list', fault: { kind: 'status', status: 503 } });

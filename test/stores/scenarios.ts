@@ -100,7 +100,7 @@ export function scenarios(name: string, store: () => Store): void {
       await testJournal(() => store().open());
     });
 
-    test('createOnce pays once even if ten callers call it at the same time', async () => {
+    test('createOnce pays once for ten concurrent callers', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const mine = newInput();
@@ -114,7 +114,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('createOnce pays for a reference that another caller has claimed only after the claim has expired', async () => {
+    test('createOnce pays for a foreign claim only after the claim expires', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient(sandbox.clientOptions);
       const journal = store().open();
@@ -131,7 +131,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toMatchObject({ state: 'paid' });
     });
 
-    test('createOnce pays once if the platform rejects the first call and the response to the second call is lost', async () => {
+    test('createOnce pays once after a rejection and a lost response', async () => {
       const sandbox = createPlatform();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: store().open() });
       const operation = 'transfers.create';
@@ -147,7 +147,7 @@ export function scenarios(name: string, store: () => Store): void {
       ['is in doubt', 'sending'],
       ['is ambiguous', 'ambiguous'],
     ] as const)(
-      'listUndecided lists a payment that %s again after not_paid, by its first claim since then',
+      'after not_paid, listUndecided dates a payment that %s by its next claim',
       async (_, state) => {
         const sandbox = createPlatform();
         const journal = store().open();
@@ -170,7 +170,7 @@ export function scenarios(name: string, store: () => Store): void {
       },
     );
 
-    test('listUndecided counts the age of a payment from its first claim, also after a takeover', async () => {
+    test('listUndecided dates a payment by its first claim despite a takeover', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -198,7 +198,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(sandbox.transfers.list()).toHaveLength(1);
     });
 
-    test('decide records a transfer for a reference that the journal does not contain', async () => {
+    test('decide records a transfer for a reference that has no entry', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -209,7 +209,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.find(nameBaseUrl(), id)).toBe(mine.description);
     });
 
-    test('decide rejects a transfer that the journal already holds under another reference', async () => {
+    test('decide rejects a transfer that another reference already holds', async () => {
       const sandbox = createPlatform();
       const journal = store().open();
       const payments = new PaymentsClient({ ...sandbox.clientOptions, journal });
@@ -223,7 +223,7 @@ export function scenarios(name: string, store: () => Store): void {
       expect(await journal.read(mine.description)).toEqual(claim);
     });
 
-    test('journal.open lists each of 1,890 open payments once, and journal.prune deletes each of 210 paid payments', async () => {
+    test('journal.open lists 1,890 open payments and prune deletes 210 paid ones', async () => {
       const journal = store().open();
       const start = newInput().description;
       const references = Array.from({ length: 2_100 }, (_, index) => `${start} ${index}`);

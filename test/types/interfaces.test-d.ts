@@ -75,14 +75,14 @@ type Of<Shape extends () => z.core.$ZodLooseShape> = z.output<z.ZodMiniObject<Re
 /** The type of a response with this shape. */
 type ResultOf<Shape extends () => z.core.$ZodLooseShape> = Readonly<Of<Shape>>;
 
-test('the TypeScript interfaces of entities are the same types as their zod schemas describe', () => {
+test('the interfaces of entities equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof entityShape>>().toEqualTypeOf<Entity>();
   expectTypeOf<ResultOf<typeof entityCreatedShape>>().toEqualTypeOf<EntityCreated>();
   expectTypeOf<Of<typeof entityCreateInputShape>>().toEqualTypeOf<EntityCreateInput>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<EntityListQuery>();
 });
 
-test('the TypeScript interfaces of accounts are the same types as their zod schemas describe', () => {
+test('the interfaces of accounts equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof accountShape>>().toEqualTypeOf<Account>();
   expectTypeOf<ResultOf<typeof accountCreatedShape>>().toEqualTypeOf<AccountCreated>();
   expectTypeOf<Of<typeof accountCreateInputShape>>().toEqualTypeOf<AccountCreateInput>();
@@ -95,7 +95,7 @@ type Allowed<T> = T extends unknown
   ? { [Field in keyof T as [T[Field]] extends [undefined] ? never : Field]: T[Field] }
   : never;
 
-test('the TypeScript interfaces of transfers are the same types as their zod schemas describe', () => {
+test('the interfaces of transfers equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof transferShape>>().toEqualTypeOf<Transfer>();
   expectTypeOf<ResultOf<typeof transferCreatedShape>>().toEqualTypeOf<TransferCreated>();
   expectTypeOf<Of<typeof transferListQueryShape>>().toEqualTypeOf<TransferListQuery>();
@@ -109,22 +109,22 @@ test('the TypeScript interfaces of transfers are the same types as their zod sch
   >();
 });
 
-test('the TypeScript interfaces of counterparties are the same types as their zod schemas describe', () => {
+test('the interfaces of counterparties equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof counterpartyShape>>().toEqualTypeOf<Counterparty>();
   expectTypeOf<Of<typeof counterpartyListQueryShape>>().toEqualTypeOf<CounterpartyListQuery>();
 });
 
-test('the TypeScript interfaces of IBANs are the same types as their zod schemas describe', () => {
+test('the interfaces of IBANs equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof ibanShape>>().toEqualTypeOf<Iban>();
   expectTypeOf<Of<typeof ibanListQueryShape>>().toEqualTypeOf<IbanListQuery>();
 });
 
-test('the TypeScript interfaces of settings are the same types as their zod schemas describe', () => {
+test('the interfaces of settings equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof settingsShape>>().toEqualTypeOf<Settings>();
   expectTypeOf<Of<typeof settingsUpdateInputShape>>().toEqualTypeOf<SettingsUpdateInput>();
 });
 
-test('the TypeScript interfaces of instructions are the same types as their zod schemas describe', () => {
+test('the interfaces of instructions equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof instructionShape>>().toEqualTypeOf<Instruction>();
   expectTypeOf<ResultOf<typeof executionStateShape>>().toEqualTypeOf<ExecutionState>();
   expectTypeOf<ResultOf<typeof builtInstructionShape>>().toEqualTypeOf<BuiltInstruction>();
@@ -133,7 +133,7 @@ test('the TypeScript interfaces of instructions are the same types as their zod 
   expectTypeOf<Of<typeof instructionBuildInputShape>>().toEqualTypeOf<InstructionBuildInput>();
 });
 
-test('the TypeScript interfaces of transactions are the same types as their zod schemas describe', () => {
+test('the interfaces of transactions equal those of their zod schemas', () => {
   expectTypeOf<ResultOf<typeof transactionShape>>().toEqualTypeOf<Transaction>();
   type Input = Of<typeof transactionListInputShape>;
   type Described = 'instructionIds' | 'sort';
@@ -146,7 +146,7 @@ test('the TypeScript interfaces of transactions are the same types as their zod 
   expectTypeOf<Input['sort']>().toExtend<TransactionListInput['sort']>();
 });
 
-test('the TypeScript interfaces of error bodies and page queries are the same types as their zod schemas describe', () => {
+test('the interfaces of errors and page queries equal their zod schemas', () => {
   expectTypeOf<ResultOf<typeof errorBodyShape>>().toEqualTypeOf<ErrorBody>();
   expectTypeOf<Of<typeof pageQueryShape>>().toEqualTypeOf<PageQuery>();
 });

@@ -49,7 +49,7 @@ const refused = async (call: PromiseLike<unknown>) => {
   await expect(call).rejects.toBeInstanceOf(ValidationError);
 };
 
-test('an id is a string, and an id of another kind is rejected at run time', async () => {
+test('an id is a string, and an id of another kind is rejected', async () => {
   expectTypeOf<Transfer['id']>().toEqualTypeOf<string>();
   expectTypeOf<Transfer['sourceAccountId']>().toEqualTypeOf<string>();
   await refused(payments.transfers.get('acc_1'));
@@ -67,7 +67,7 @@ interface SalaryRow {
   readonly amount: string;
 }
 
-test('rows of a database are inputs of create, createOnce and createAllOnce without a cast', async () => {
+test('rows of a database are inputs of creations without a cast', async () => {
   const rows: SalaryRow[] = [{ id: 7, account: 'acc_1', payee: '1', amount: '1.00' }];
   const inputs = rows.map((row) => ({
     sourceAccountId: row.account,
@@ -82,12 +82,12 @@ test('rows of a database are inputs of create, createOnce and createAllOnce with
   expectTypeOf(inputs).toExtend<Parameters<typeof payments.transfers.createAllOnce>[0]>();
 });
 
-test('an amount that is a number does not compile, and is rejected at run time', async () => {
+test('an amount that is a number does not compile, and is rejected', async () => {
   // @ts-expect-error: 0.1 + 0.2
   await refused(payments.transfers.create({ ...transfer, amount: 0.3 }));
 });
 
-test('a transfer with two destinations or none does not compile, and is rejected at run time', async () => {
+test('a transfer with two destinations or none does not compile', async () => {
   // @ts-expect-error: both
   await refused(payments.transfers.create({ ...transfer, counterpartyId: 'cpty_1' }));
   // @ts-expect-error: none
@@ -135,7 +135,7 @@ test('TypeScript knows that a OnceInput without a counterpartyId has a destinati
   expect(read({ ...transfer, description: 'rent' })).toBe('acc_2');
 });
 
-test('a function of the application can take OnceTerms without a reference, add the reference and return a OnceInput', () => {
+test('a function can add the reference to OnceTerms and return a OnceInput', () => {
   const addReference = (terms: OnceTerms, invoice: string): OnceInput => ({
     ...terms,
     description: `invoice ${invoice}`,
@@ -152,7 +152,7 @@ test('a function of the application can take OnceTerms without a reference, add 
   addReference({ ...book, description: 'mine' }, '9');
 });
 
-test('a misspelt field of an input does not compile, and is rejected at run time', async () => {
+test('a misspelt field of an input does not compile, and is rejected', async () => {
   // @ts-expect-error: desciption
   await refused(payments.transfers.create({ ...transfer, desciption: 'rent' }));
   // @ts-expect-error: Name
@@ -163,7 +163,7 @@ test('a misspelt field of an input does not compile, and is rejected at run time
   await refused(payments.transfers.list().toArray({}));
 });
 
-test('an undocumented chain does not compile, and is rejected at run time', async () => {
+test('an undocumented chain does not compile, and is rejected', async () => {
   // @ts-expect-error: solana
   await refused(payments.settings.update({ defaultChain: 'solana' }));
 });
@@ -175,7 +175,7 @@ test('a misspelt field of a response does not compile', () => {
   expect(read({} as Transfer)).toBeUndefined();
 });
 
-test('a switch over the statuses of a Transfer compiles with a branch for each and a default', () => {
+test('a switch over all statuses of a Transfer compiles', () => {
   const say = ({ status }: Transfer | TransferCreated): string => {
     switch (status) {
       case 'pending':
@@ -206,7 +206,7 @@ test('a misspelt status does not compile', () => {
   expect(read({ status: 'pending' } as TransferCreated)).toBe('other');
 });
 
-test('a switch over the results of a batch and of reconcileAll compiles', () => {
+test('a switch over the results of a batch or reconcileAll compiles', () => {
   const sayPaid = (row: BatchResult): string => {
     switch (row.result) {
       case 'created':
@@ -258,7 +258,7 @@ test('calls, lists and pages have their documented types', () => {
   expectTypeOf<Integer>().toEqualTypeOf<number | bigint>();
 });
 
-test('TypeScript narrows an error by a guard such as isApiError and by instanceof', () => {
+test('guards such as isApiError and instanceof narrow an error', () => {
   const read = (error: unknown): unknown => {
     if (isOutcomeUnknown(error)) expectTypeOf(error.outcome).toEqualTypeOf<'unknown'>();
     if (isApiError(error)) return error.status;
@@ -271,7 +271,7 @@ test('TypeScript narrows an error by a guard such as isApiError and by instanceo
   expect(read(new Error('no'))).toBeUndefined();
 });
 
-test('payments.request has the result type of its schema, or unknown without a schema', async () => {
+test('payments.request has the result type of its schema, otherwise unknown', async () => {
   const typed = () =>
     payments.request({ method: 'GET', path: '/x', api: 'versioned', schema: TransferSchema });
   const untyped = () => payments.request({ method: 'GET', path: '/x', api: 'versioned' });
@@ -322,7 +322,7 @@ type RowsOf<Method extends keyof PaymentsClient['transfers']> = RowOf<
   ReturnType<PaymentsClient['transfers'][Method]>
 >;
 
-test('TypeScript knows that each result of waitForAll, and each paid result of createAllOnce, has a reference', () => {
+test('results of waitForAll and paid results of createAllOnce have a reference', () => {
   expectTypeOf<RowsOf<'waitForAll'>>().toEqualTypeOf<ReconciledPayment>();
   type Summary = Awaited<ReturnType<PaymentsClient['transfers']['waitForAll']>>;
   expectTypeOf<Summary['open'][number]>().toEqualTypeOf<ReconciledPayment>();
@@ -344,7 +344,7 @@ type PrismaJson =
   | { readonly [name in string]?: PrismaJson | null }
   | ReadonlyArray<PrismaJson | null>;
 
-test('toJSON of an error fits a JSON column of Prisma, httpStatusOf fits a status of Hono, and nextCursor fits the cursor of the next query', () => {
+test('toJSON, httpStatusOf and nextCursor fit Prisma, Hono and the next query', () => {
   expectTypeOf<ReturnType<ValidationError['toJSON']>>().toExtend<PrismaJson>();
   // Hono accepts the numbers of statuses with a body.
   expectTypeOf<ReturnType<typeof httpStatusOf>>().toExtend<
@@ -353,7 +353,7 @@ test('toJSON of an error fits a JSON column of Prisma, httpStatusOf fits a statu
   expectTypeOf<Page<Transfer>['nextCursor']>().toExtend<TransferListQuery['cursor']>();
 });
 
-test('every field of the results of methods and of the errors is readonly', () => {
+test('every field of results and errors is readonly', () => {
   expectTypeOf<Mutable<AllResults, ''>>().toEqualTypeOf<never>();
   expectTypeOf<Mutable<FieldsOf<AnyError>, ''>>().toEqualTypeOf<never>();
   // The caller's own input, and the array of a list in the sandbox, can.
