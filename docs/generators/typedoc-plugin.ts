@@ -4,6 +4,7 @@
 import { cpSync, globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  Application,
   Comment,
   CommentTag,
   Converter,
@@ -11,7 +12,6 @@ import {
   JSX,
   ReflectionKind,
   RendererEvent,
-  type Application,
   type CommentDisplayPart,
   type Context,
   type DeclarationReflection,
@@ -19,14 +19,29 @@ import {
   type Reflection,
 } from 'typedoc';
 import ts from 'typescript';
+import { nounTable } from '../../src/internal/formats.ts';
 import { openApi } from '../../src/sandbox/openapi/openapi.ts';
 import { httpApiPage } from './http-api.ts';
 import { llmsText, takeTitle } from './llms.ts';
 import { visitTypes } from './public-api.ts';
 
+/** The categories of the site, in order. The headings of the guides come first. */
+const getCategoryOrder = (): string[] => [
+  ...['Start', 'Pay', 'Operate', 'Test', 'Reference', 'Decisions', 'Client', 'Transfers'],
+  ...recordNouns.map(([, heading]) => heading),
+  ...['Settings', 'Instructions', 'Transactions', 'Errors', 'Paging', 'Watching'],
+  ...['Calls and values', 'Journals', 'Sandbox', 'Faults and log', 'Changes and webhooks', '*'],
+];
+
 /** Matches files of a noun, and names of a noun in files with several nouns: `/id-converters.ts accountId`. */
 const matchNoun = (noun: string): RegExp =>
   new RegExp(`/(${noun})\\.ts |/(index|id-converters)\\.ts (${noun})`, 'i');
+
+/** The nouns whose records have ids, with their headings, such as `IBANs`. */
+const recordNouns = Object.entries(nounTable).map(([plural, { name }]): [RegExp, string] => {
+  const [, record = ''] = name.split(' ');
+  return [matchNoun(`${record}|${plural}`), `${record.replace(/y$/, 'ie')}s`];
+});
 
 /** The first pattern that matches the file and the name of a declaration. */
 const nouns: readonly (readonly [RegExp, string])[] = [
@@ -34,11 +49,8 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [/\/sandbox\/(webhooks\/|platform\/changes)/, 'Changes and webhooks'],
   [/\/(client|client-options|calls\/time|credential|version)\.ts/, 'Client'],
   [/\/(once|search|books)\/|\/(transfer-status|wait-for)\.ts/, 'Transfers'],
-  [matchNoun('transfers?|once-?input'), 'Transfers'],
-  [matchNoun('accounts?'), 'Accounts'],
-  [matchNoun('entity|entities'), 'Entities'],
-  [matchNoun('counterparty|counterparties'), 'Counterparties'],
-  [matchNoun('ibans?'), 'IBANs'],
+  [matchNoun('once-?input'), 'Transfers'],
+  ...recordNouns,
   [matchNoun('settings'), 'Settings'],
   [matchNoun('(built)?instructions?|executionstate'), 'Instructions'],
   [matchNoun('transactions?'), 'Transactions'],
@@ -116,6 +128,9 @@ function addUnnamedTypes(context: Context): void {
 }
 
 export async function load(app: Application): Promise<void> {
+  app.on(Application.EVENT_BOOTSTRAP_END, () => {
+    app.options.setValue('categoryOrder', getCategoryOrder());
+  });
   const httpApi = await httpApiPage();
   const description = JSON.stringify(await openApi());
   app.converter.on(

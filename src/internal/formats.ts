@@ -1,15 +1,19 @@
 import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
-/** The kind of record that an id belongs to, by the prefix of the id, for error messages. */
-const nounsByPrefix = {
-  acc_: 'an Account',
-  cpty_: 'a Counterparty',
-  ent_: 'an Entity',
-  iban_: 'an IBAN',
-  txfr_: 'a Transfer',
+/**
+ * Each noun whose records have an id with a prefix, with the name of one record. Client, sandbox,
+ * openapi.json, site and tests derive their lists of nouns from this one.
+ */
+export const nounTable = {
+  entities: { prefix: 'ent_', name: 'an Entity' },
+  accounts: { prefix: 'acc_', name: 'an Account' },
+  transfers: { prefix: 'txfr_', name: 'a Transfer' },
+  counterparties: { prefix: 'cpty_', name: 'a Counterparty' },
+  ibans: { prefix: 'iban_', name: 'an IBAN' },
 } as const;
-export type IdPrefix = keyof typeof nounsByPrefix;
+export type Noun = keyof typeof nounTable;
+export type IdPrefix = (typeof nounTable)[Noun]['prefix'];
 
 /** Matches an id without characters that would change a URL's path: docs/gaps.md, row 22. */
 const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
@@ -21,7 +25,9 @@ export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
-  const expected = expectation(`the id of ${nounsByPrefix[prefix]}, ${prefix}…`);
+  const nouns = Object.values(nounTable);
+  const expectedName = nouns.find((noun) => noun.prefix === prefix)?.name;
+  const expected = expectation(`the id of ${expectedName}, ${prefix}…`);
   if (id.startsWith(prefix)) {
     const [forbidden] = /[\s/\\?#%]/.exec(id) ?? [];
     const problem =
@@ -30,10 +36,10 @@ export function describeIdProblem(prefix: IdPrefix, value: unknown): string | un
         : `contains ${JSON.stringify(forbidden)}`;
     return `${problem}; expected ${prefix} and letters or digits`;
   }
-  for (const [otherPrefix, noun] of Object.entries(nounsByPrefix)) {
-    if (!id.startsWith(otherPrefix)) continue;
-    const quotedId = /^[a-z]+_[A-Za-z\d]{1,40}$/.test(id) ? id : `${otherPrefix}…`;
-    return `"${quotedId}" is the id of ${noun}; expected ${nounsByPrefix[prefix]}'s, ${prefix}…`;
+  const other = nouns.find((noun) => id.startsWith(noun.prefix));
+  if (other !== undefined) {
+    const quotedId = /^[a-z]+_[A-Za-z\d]{1,40}$/.test(id) ? id : `${other.prefix}…`;
+    return `"${quotedId}" is the id of ${other.name}; expected ${expectedName}'s, ${prefix}…`;
   }
   const isUuid = /^[\da-f]{8}-[\da-f-]{27}$/i.test(id);
   return isUuid ? `got a UUID; ${expected}` : expected;

@@ -7,6 +7,7 @@ import {
   stateReport,
   checkReferences,
   platformStateShape,
+  versionSchema,
   type SandboxRecords,
 } from './platform/state.ts';
 import { parseInput, validationError } from './platform/validation.ts';
@@ -17,6 +18,10 @@ export interface SandboxState extends SandboxRecords {
   /** The rules of `sandbox.faults` that are not used up, without those with a `percent`. */
   faults: SandboxFaultRule[];
 }
+
+const versionedSchema = lazy(() =>
+  z.looseObject({ version: versionSchema() }, 'expected an object'),
+);
 
 /** The schema of a state is created once, because its creation takes longer than a check. */
 const stateSchema = lazy((): Schema<SandboxState> =>
@@ -35,6 +40,8 @@ const stateSchema = lazy((): Schema<SandboxState> =>
  */
 export function parseState(value: unknown): SandboxState {
   const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
+  // A later version may have unknown fields, which say less than the version does.
+  parseInput(versionedSchema(), clonedValue, stateReport);
   const state = parseInput(stateSchema(), clonedValue, stateReport);
   for (const [at, faultRule] of state.faults.entries()) {
     try {

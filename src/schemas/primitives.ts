@@ -75,13 +75,19 @@ export const closedObject = <Shape extends z.core.$ZodShape>(
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
+/** The schemas of ids that exist, by prefix, for the JSON Schema that public-schema.ts adds. */
+export const idSchemas = /* @__PURE__ */ new Map<IdPrefix, Schema<string>>();
+
 /** Creates the schema of an id to send, from the prefix of the id. */
 /* @__NO_SIDE_EFFECTS__ */
 export function idSchema(prefix: IdPrefix): () => Schema<string> {
   const error = ({ input }: { readonly input?: unknown }) => describeIdProblem(prefix, input);
-  return lazy(() =>
-    asSchema(z.string({ error }).check(z.refine((id) => isWellFormedId(prefix, id), { error }))),
-  );
+  return lazy(() => {
+    const isValid = z.refine((id) => isWellFormedId(prefix, id), { error });
+    const schema = asSchema<string>(z.string({ error }).check(isValid));
+    idSchemas.set(prefix, schema);
+    return schema;
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { PaymentsClient, ValidationError, type AnyRequest } from 'payments-platform-sdk';
 import { expect, test } from 'vitest';
+import { nounTable } from '../../src/internal/formats.ts';
 import { clientOf, recorder } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { newTransfer } from '../support/values.ts';
@@ -57,19 +58,22 @@ interface Place {
   readonly required: boolean;
   send(payments: PaymentsClient, id: unknown): PromiseLike<unknown>;
 }
-const prefixOf: Readonly<Record<string, string>> = {
-  entities: 'ent_',
-  accounts: 'acc_',
-  transfers: 'txfr_',
-  counterparties: 'cpty_',
-  ibans: 'iban_',
-};
+/** The prefix of the ids of a noun such as `accounts`, or of a field such as `sourceAccountId`. */
+function prefixOf(nounOrField: string): string {
+  const row = Object.entries(nounTable).find(
+    ([noun, { name }]) =>
+      noun === nounOrField ||
+      nounOrField.toLowerCase().endsWith(`${name.toLowerCase().split(' ')[1]}id`),
+  );
+  if (row === undefined) throw new Error(`no id is that of ${nounOrField}`);
+  return row[1].prefix;
+}
 const inPaths: readonly Place[] = [
   ...endpoints.filter(({ path }) => path.includes('{id}')).map(({ operation }) => operation),
   'transfers.waitFor',
 ].map((operation) => ({
   name: operation,
-  prefix: prefixOf[operation.split('.')[0] ?? ''] ?? '',
+  prefix: prefixOf(operation.split('.')[0] ?? ''),
   path: 'id',
   required: true,
   send: (payments, id) =>
@@ -77,46 +81,34 @@ const inPaths: readonly Place[] = [
 }));
 const requiredFields = new Set(['accounts.create entityId', 'transfers.create sourceAccountId']);
 const { destinationAccountId: _, ...nowhere } = newTransfer;
-const inFields = (
-  [
-    ['accounts.create', 'entityId', 'ent_', {}],
-    ['transfers.create', 'sourceAccountId', 'acc_', newTransfer],
-    ['transfers.create', 'destinationAccountId', 'acc_', newTransfer],
-    ['transfers.create', 'counterpartyId', 'cpty_', nowhere],
-    ['transfers.list', 'accountId', 'acc_', {}],
-    ['counterparties.list', 'entityId', 'ent_', {}],
-    ['ibans.list', 'entityId', 'ent_', {}],
-    ['ibans.list', 'accountId', 'acc_', {}],
-  ] as const
-).map(([operation, field, prefix, rest]): Place => ({
-  name: `${operation} (${field})`,
-  prefix,
-  path: field,
-  required: requiredFields.has(`${operation} ${field}`),
-  send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
-}));
+const inFields = endpoints.flatMap(({ operation, base, query, body }) =>
+  [...query, ...body]
+    .filter((field) => base === 'versioned' && field.endsWith('Id'))
+    .map((field): Place => {
+      const transfer = field === 'counterpartyId' ? nowhere : newTransfer;
+      const rest = operation === 'transfers.create' ? transfer : {};
+      return {
+        name: `${operation} (${field})`,
+        prefix: prefixOf(field),
+        path: field,
+        required: requiredFields.has(`${operation} ${field}`),
+        send: (payments, id) => invoke(payments, operation, [{ ...rest, [field]: id }]),
+      };
+    }),
+);
 
-test('the tests cover every method with an id in its path', () => {
-  expect(inPaths.map(({ name }) => name)).toEqual([
-    'entities.get',
-    'accounts.get',
-    'accounts.update',
-    'transfers.get',
-    'counterparties.get',
-    'counterparties.delete',
-    'ibans.get',
-    'ibans.delete',
-    'transfers.waitFor',
-  ]);
-});
-
-test('the tests cover every query parameter and field with an id', () => {
-  const fields = endpoints.flatMap(({ operation, base, query, body }) =>
-    [...query, ...body]
-      .filter((field) => base === 'versioned' && field.endsWith('Id'))
-      .map((field) => `${operation} (${field})`),
+test('the tests cover methods with an id in the path, and fields with an id', () => {
+  const names = [...inPaths, ...inFields].map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'accounts.update',
+      'counterparties.delete',
+      'transfers.waitFor',
+      'ibans.list (accountId)',
+      'transfers.create (counterpartyId)',
+    ]),
   );
-  expect(inFields.map(({ name }) => name).toSorted()).toEqual(fields.toSorted());
+  expect(names.length).toBeGreaterThanOrEqual(17);
 });
 
 test.each([...inPaths, ...inFields])(
@@ -222,11 +214,11 @@ test('get(id) reaches no other endpoint, whatever characters the id has', async 
   let accepted = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom('entities', 'accounts', 'transfers', 'counterparties', 'ibans'),
+      fc.constantFrom(...Object.keys(nounTable)),
       fc.boolean(),
       nasty,
       async (noun, prefixed, text) => {
-        const id = prefixed ? `${prefixOf[noun]}${text}` : text;
+        const id = prefixed ? `${prefixOf(noun)}${text}` : text;
         requests.length = 0;
         const error = await Promise.resolve(invoke(payments, `${noun}.get`, [id])).catch(
           (reason: unknown) => reason,

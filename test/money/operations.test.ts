@@ -4,11 +4,13 @@ import {
   type RequestOptions,
 } from 'payments-platform-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { nouns } from '../../src/sandbox/platform/ids.ts';
 import { clientAt, failureOf } from '../support/clients.ts';
 import { endpoints, invoke } from '../support/interface.ts';
 import { responseBytes, type Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
-import { account, entity, instruction, settings, transactionNumber } from '../support/records.ts';
+import { seededSandbox } from '../support/platform.ts';
+import { instruction, settings, transactionNumber } from '../support/records.ts';
 import { built, errorBody, page, transfer, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import type { DriftEvent } from '../../src/calls/hooks.ts';
@@ -32,31 +34,13 @@ interface Operation {
   call(payments: PaymentsClient, options?: RequestOptions): PromiseLike<unknown>;
 }
 
-const counterparty = {
-  id: 'cpty_1',
-  entityId: 'ent_1',
-  name: 'Supplier',
-  type: 'wallet',
-  createdAt: '2026-01-01T00:00:00Z',
-};
-const iban = {
-  id: 'iban_1',
-  entityId: 'ent_1',
-  accountId: 'acc_1',
-  iban: 'DE89370400440532013000',
-  bic: 'COBADEFFXXX',
-  bankName: 'Bank',
-  currency: 'EUR',
-  status: 'active',
-  createdAt: '2026-01-01T00:00:00Z',
-};
-const records: Readonly<Record<string, object>> = {
-  entities: entity,
-  accounts: account,
-  transfers: transfer,
-  counterparties: counterparty,
-  ibans: iban,
-};
+const sandbox = seededSandbox();
+/** The first record of a noun, whose id ends in 1 without zeros; undefined for the others. */
+function recordOf(operation: string): object | undefined {
+  const noun = nouns.find((each) => operation.startsWith(`${each}.`));
+  const [record] = noun === undefined ? [] : sandbox[noun].list();
+  return record && { ...record, id: record.id.replace('00000', '') };
+}
 const goods: Readonly<Record<string, unknown>> = {
   'transfers.create': transferCreated,
   'settings.update': settings,
@@ -80,10 +64,9 @@ const kindOf = (method: string): Operation['kind'] => {
   return method === 'POST' ? 'once' : 'idempotent';
 };
 const goodOf = (operation: string): unknown => {
-  const [noun = '', verb] = operation.split('.');
-  if (verb === 'delete') return undefined;
-  const record = records[noun];
-  return goods[operation] ?? (verb === 'list' ? page([record]) : record);
+  if (operation.endsWith('.delete')) return undefined;
+  const record = recordOf(operation);
+  return goods[operation] ?? (operation.endsWith('.list') ? page([record]) : record);
 };
 
 const operations = endpoints.map(({ operation, method, path, base, examples }): Operation => {

@@ -12,6 +12,7 @@ import {
 } from 'payments-platform-sdk/schemas';
 import type { SandboxOperation } from '../../src/sandbox/api/operations.ts';
 import * as z from 'zod/mini';
+import type { Noun } from '../../src/internal/formats.ts';
 import { buildInput, owner } from './platform.ts';
 import { accountCreatedSchema } from '../../src/schemas/account.ts';
 import { builtInstructionSchema } from '../../src/schemas/instruction.ts';
@@ -58,8 +59,6 @@ const root = { base: 'root', credential: 'jwt', query: [] } as const;
 /** Characters with a special meaning in a query string. */
 const cursor = 'b3B/YX+l ZQ=&';
 const cursorSent = 'cursor=b3B%2FYX%2Bl+ZQ%3D%26';
-
-type Noun = 'entities' | 'accounts' | 'transfers' | 'counterparties' | 'ibans';
 
 const lastOf = (filters: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(filters).slice(-1));
@@ -257,6 +256,11 @@ export const endpoints: readonly Endpoint[] = [
       },
     ],
   },
+];
+
+/** The namespaces of the client, in the order of the endpoints. */
+export const namespaces = [
+  ...new Set(endpoints.map(({ operation }) => operation.split('.')[0] ?? '')),
 ];
 
 /** The arguments of a method: the id if there is one, then the rest. */

@@ -1,25 +1,33 @@
+import { nounTable } from '../../internal/formats.ts';
 import { operationPaths, type SandboxOperation } from '../api/operations.ts';
+import { nouns } from '../platform/ids.ts';
 import type { JsonObject } from './document.ts';
 
 /** Numbers of rows in docs/gaps.md, which lists what the API reference does not show. */
 export type Gaps = number | readonly number[];
 
-/** The record of each noun, by which the schemas of ids, lists and responses are named. */
-export const records: Readonly<Record<string, string>> = {
-  entities: 'Entity',
-  accounts: 'Account',
-  transfers: 'Transfer',
-  counterparties: 'Counterparty',
-  ibans: 'Iban',
-  settings: 'Settings',
-  instructions: 'Instruction',
-  transactions: 'Transaction',
+type NounOf<Operation> = Operation extends `${infer One}.${string}` ? One : never;
+type OperationNoun = NounOf<SandboxOperation>;
+
+/** For each noun the name of its record, by which schemas are named, and what the noun is. */
+export const records: Readonly<Record<OperationNoun, { record: string; about: string }>> = {
+  entities: { record: 'Entity', about: 'Individuals and businesses, and their verification.' },
+  accounts: { record: 'Account', about: 'Accounts of Entities, with their balances.' },
+  transfers: {
+    record: 'Transfer',
+    about: 'Money from an Account to another one or to a Counterparty.',
+  },
+  counterparties: { record: 'Counterparty', about: 'External wallets and bank accounts.' },
+  ibans: { record: 'Iban', about: 'Bank identifiers that accept deposits.' },
+  settings: { record: 'Settings', about: 'The configuration of the Platform.' },
+  instructions: { record: 'Instruction', about: 'On-chain automation.' },
+  transactions: { record: 'Transaction', about: 'What Instructions did on chain.' },
 };
 
 /** Returns the names of the schemas of an operation's response and of the id in its path. */
 export function getSchemaNames(operation: SandboxOperation) {
-  const [noun = '', verb = ''] = operation.split('.');
-  const record = records[noun] ?? '';
+  const [noun, verb] = operation.split('.') as [OperationNoun, string];
+  const { record } = records[noun];
   const path = operationPaths[operation];
   const responses: Readonly<Record<string, string | undefined>> = {
     create: `${record}Created`,
@@ -28,6 +36,7 @@ export function getSchemaNames(operation: SandboxOperation) {
     delete: undefined,
   };
   return {
+    record,
     /** Undefined if a successful response has no body. */
     response: verb in responses ? responses[verb] : record,
     id: path.endsWith('/{id}') ? `${record}Id` : undefined,
@@ -91,13 +100,23 @@ export const pathGaps: Readonly<Record<string, Gaps>> = {
   '/platform/settings': 26,
 };
 
-const dateTime = { format: 'date-time' };
-const decimal = { 'x-gap': 9 };
-const nullable = { 'x-gap': 30 };
+/** What openapi.json adds to each field whose name matches. */
+export const annotationsByName: readonly (readonly [RegExp, JsonObject])[] = [
+  [/At$/, { format: 'date-time' }],
+  [/^amount$|(?<!end)Balance$/, { 'x-gap': 9 }],
+  [/^currency$/, { 'x-gap': 10 }],
+];
+
 const unit = { 'x-gap': 17 };
 
-/** What openapi.json adds to schemas and docstrings, by type or by field (`Type.field`, `*.field`). */
+/** What openapi.json adds to schemas and docstrings, by type or by field (`Type.field`). */
 export const annotations: Readonly<Record<string, JsonObject>> = {
+  ...Object.fromEntries(
+    nouns.map((noun) => {
+      const description = `The id of ${nounTable[noun].name}.`;
+      return [`${records[noun].record}Id`, { description, 'x-gap': 22 }];
+    }),
+  ),
   EntityCreateInput: { 'x-gap': [1, 2, 23] },
   AccountCreateInput: { 'x-gap': [3, 23] },
   AccountUpdateInput: { 'x-gap': [14, 23] },
@@ -114,61 +133,38 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   ActionArguments: { 'x-gap': 16 },
   InstructionListInput: { 'x-gap': 23 },
   TransactionListInput: { 'x-gap': [18, 23] },
-  AccountId: { description: 'The id of an Account.', 'x-gap': 22 },
-  CounterpartyId: { description: 'The id of a Counterparty.', 'x-gap': 22 },
-  EntityId: { description: 'The id of an Entity.', 'x-gap': 22 },
-  IbanId: { description: 'The id of an IBAN.', 'x-gap': 22 },
-  TransferId: { description: 'The id of a Transfer.', 'x-gap': 22 },
-  '*.createdAt': dateTime,
-  '*.updatedAt': dateTime,
   'PageQuery.cursor': { minLength: 1, 'x-gap': 55 },
   'PageQuery.limit': { minimum: 1, maximum: 100, default: 50, 'x-gap': 63 },
   'EntityCreateInput.email': { format: 'email' },
   'EntityCreated.email': { format: 'email' },
-  'EntityCreated.kycStatus': { 'x-gap': [33, 39] },
-  'EntityCreated.tosStatus': { 'x-gap': [33, 39] },
+  'EntityCreated.kycStatus': { 'x-gap': 39 },
+  'EntityCreated.tosStatus': { 'x-gap': 39 },
   'EntityCreated.kycLink': { format: 'uri' },
   'EntityCreated.tosLink': { format: 'uri' },
-  'Entity.status': { 'x-gap': [33, 39] },
+  'Entity.status': { 'x-gap': 39 },
   'AccountCreateInput.metadata': { type: 'object', additionalProperties: true },
   'AccountUpdateInput.metadata': { type: 'object', additionalProperties: true, 'x-gap': 14 },
-  'AccountCreated.status': { 'x-gap': [33, 39] },
-  'AccountCreated.availableBalance': decimal,
-  'AccountCreated.currency': { 'x-gap': 10 },
-  'Account.pendingBalance': decimal,
-  'Account.lockedBalance': decimal,
-  'Account.holdingBalance': decimal,
-  'Account.metadata': nullable,
-  'TransferCreateInput.amount': decimal,
-  'TransferCreateInput.currency': { 'x-gap': 10 },
+  'AccountCreated.status': { 'x-gap': 39 },
   'TransferCreateInput.description': {
     description: 'Your own unique reference, by which you find the Transfer in the list.',
     'x-gap': 60,
   },
   'TransferListQuery.accountId': { 'x-gap': 6 },
-  'TransferCreated.status': { 'x-gap': [33, 37, 38] },
+  'TransferCreated.status': { 'x-gap': [37, 38] },
   'TransferCreated.createdAt': { 'x-gap': 64 },
-  'Transfer.destinationAccountId': nullable,
-  'Transfer.counterpartyId': nullable,
-  'Transfer.amount': decimal,
-  'Transfer.currency': { 'x-gap': 10 },
-  'Transfer.direction': { 'x-gap': [33, 42] },
-  'Transfer.description': { 'x-gap': [30, 60] },
+  'Transfer.direction': { 'x-gap': 42 },
+  'Transfer.description': { 'x-gap': 60 },
   'CounterpartyListQuery.entityId': { 'x-gap': 7 },
-  'Counterparty.bankName': nullable,
-  'Counterparty.accountNumber': nullable,
-  'Counterparty.routingNumber': nullable,
-  'Counterparty.walletAddress': nullable,
-  'Counterparty.chain': { 'x-gap': [30, 33] },
+  'Counterparty.chain': { 'x-gap': 33 },
   'IbanListQuery.entityId': { 'x-gap': 8 },
   'IbanListQuery.accountId': { 'x-gap': 8 },
-  'Iban.status': { 'x-gap': [33, 39] },
+  'Iban.status': { 'x-gap': 39 },
   'SettingsUpdateInput.autoEarnEnabled': { 'x-gap': 12 },
   'SettingsUpdateInput.autoEarnVault': { 'x-gap': 11 },
   'SettingsUpdateInput.defaultChain': { 'x-gap': 13 },
   'SettingsUpdateInput.webhookUrl': { format: 'uri', 'x-gap': [56, 62] },
-  'Settings.autoEarnVault': { 'x-gap': [11, 30] },
-  'Settings.webhookUrl': { format: 'uri', 'x-gap': [30, 56, 62] },
+  'Settings.autoEarnVault': { 'x-gap': 11 },
+  'Settings.webhookUrl': { format: 'uri', 'x-gap': [56, 62] },
   'InstructionBuildInput.address': { 'x-gap': 22 },
   'InstructionBuildInput.actionArguments': { minProperties: 1 },
   'RefuelERC20Arguments.threshold': unit,
@@ -183,13 +179,13 @@ export const annotations: Readonly<Record<string, JsonObject>> = {
   'TransactionListInput.instructionIds': { 'x-gap': 22 },
   'TransactionListInput.from': {
     type: 'string',
-    ...dateTime,
+    format: 'date-time',
     description: 'Only transactions from this moment on.',
     'x-gap': 21,
   },
   'TransactionListInput.to': {
     type: 'string',
-    ...dateTime,
+    format: 'date-time',
     description: 'Only transactions up to this moment.',
     'x-gap': 21,
   },

@@ -1,6 +1,7 @@
 import { operationPaths, type SandboxOperation } from '../api/operations.ts';
-import { refuelInstruction } from '../control/demo.ts';
+import { refuelInstruction, seedDemo } from '../control/demo.ts';
 import { Sandbox } from '../sandbox.ts';
+import { nouns } from '../platform/ids.ts';
 import type { Json, JsonObject } from './document.ts';
 
 /** An example for openapi.json: the status and the bodies of one call of a sandbox. */
@@ -49,16 +50,12 @@ export async function collectExamples() {
   await succeed('entities.create', { body: { email: 'ada@example.com', fullName: 'Ada Marsh' } });
   const entityId = 'ent_000001';
   sandbox.entities.approve(entityId);
-  await succeed('entities.get', { id: entityId });
-  await succeed('entities.list');
 
   await succeed('accounts.create', { body: { entityId, name: 'Payroll' } });
   const sourceAccountId = 'acc_000001';
   sandbox.accounts.fund(sourceAccountId, '1000.00');
   const patch = { name: 'Operating', metadata: { costCentre: 'HR-1' } };
   await succeed('accounts.update', { id: sourceAccountId, body: patch });
-  await succeed('accounts.get', { id: sourceAccountId });
-  await succeed('accounts.list');
 
   const wallet = {
     type: 'wallet',
@@ -67,19 +64,20 @@ export async function collectExamples() {
   } as const;
   sandbox.counterparties.create({ entityId, name: 'Treasury', ...wallet });
   const counterpartyId = 'cpty_000001';
-  await succeed('counterparties.get', { id: counterpartyId });
-  await succeed('counterparties.list');
 
   const payment = { sourceAccountId, counterpartyId, amount: '12.50', description: 'INV-1042' };
   await succeed('transfers.create', { body: payment });
   sandbox.transfers.advance('txfr_000001');
   sandbox.transfers.advance('txfr_000001');
-  await succeed('transfers.get', { id: 'txfr_000001' });
-  await succeed('transfers.list');
 
   sandbox.ibans.create({ accountId: sourceAccountId });
-  await succeed('ibans.get', { id: 'iban_000001' });
-  await succeed('ibans.list');
+  for (const noun of nouns) {
+    // The demo data has a record of every noun, also of one that no example above creates.
+    if (sandbox[noun].list().length === 0) seedDemo(sandbox);
+    const [record] = sandbox[noun].list();
+    await succeed(`${noun}.get`, { id: record?.id ?? '' });
+    await succeed(`${noun}.list`);
+  }
 
   const settings = { autoEarnEnabled: true, autoEarnVault: 'sandbox_usdc', defaultChain: 'base' };
   await succeed('settings.update', { body: settings });

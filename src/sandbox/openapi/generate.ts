@@ -6,6 +6,7 @@ import {
   getSchemaNames,
   operationsWithKnownStatus,
   pathGaps,
+  records,
   summaries,
 } from './annotations.ts';
 import { readDocstrings, type TypeDocs } from './docstrings.ts';
@@ -20,17 +21,6 @@ Wherever the reference of the platform does not show something, \`x-gap\` names 
 **Paging.** Lists of the versioned API return a page: send its \`nextCursor\` as \`cursor\`, with the same \`limit\`, until \`hasMore\` is false. \`GET /transactions\` takes \`skip\` and \`take\`, and ends with an empty list.
 
 **Sending money once.** No idempotency key is documented. After a failure without a response, search the list for the \`description\` before you send a Transfer again.`;
-
-const tags: Readonly<Record<string, string>> = {
-  entities: 'Individuals and businesses, and their verification.',
-  accounts: 'Accounts of Entities, with their balances.',
-  transfers: 'Money from an Account to another one or to a Counterparty.',
-  counterparties: 'External wallets and bank accounts.',
-  ibans: 'Bank identifiers that accept deposits.',
-  settings: 'The configuration of the Platform.',
-  instructions: 'On-chain automation.',
-  transactions: 'What Instructions did on chain.',
-};
 
 const toContent = (schema: string, example: Json | undefined): JsonObject => ({
   'application/json': {
@@ -143,7 +133,7 @@ export async function generateOpenApi(): Promise<OpenApiDocument> {
     servers: [
       { url: 'https://{host}/v0', description: 'The versioned API.', variables, 'x-gap': 58 },
     ],
-    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    tags: Object.entries(records).map(([name, { about }]) => ({ name, description: about })),
     paths,
     components: {
       securitySchemes: {

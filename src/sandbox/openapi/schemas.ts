@@ -13,13 +13,16 @@ import { transactionListInputSchema } from '../../schemas/transaction.ts';
 import { transferCreatedSchema } from '../../schemas/transfer.ts';
 import { documentedValuesOf } from '../../schemas/primitives.ts';
 import { idPrefixes, nouns } from '../platform/ids.ts';
-import { annotations, records, type Gaps } from './annotations.ts';
+import { operationPaths, type SandboxOperation } from '../api/operations.ts';
+import {
+  annotations,
+  annotationsByName,
+  getSchemaNames,
+  records,
+  type Gaps,
+} from './annotations.ts';
 import type { TypeDocs } from './docstrings.ts';
 import type { Json, JsonObject } from './document.ts';
-
-/** The lists of these records return pages with a cursor (`pages`), or one array (`arrays`). */
-const pages = ['Account', 'Counterparty', 'Entity', 'Iban', 'Transfer'] as const;
-const arrays = ['Instruction', 'Transaction'] as const;
 
 /** Merges row numbers of docs/gaps.md into `x-gap`: a number for one row, a list for several. */
 export function mergeGaps(...gaps: readonly (Gaps | Json | undefined)[]): JsonObject {
@@ -83,7 +86,7 @@ const options = {
 function idPrefixOf(field: string, owner: string): string | undefined {
   const name = field === 'id' ? owner.replace(/Created$/, '') : /([a-z]+)Id$/i.exec(field)?.[1];
   const record = name?.replace(/^source|^destination/, '').toLowerCase();
-  const noun = nouns.find((each) => records[each]?.toLowerCase() === record);
+  const noun = nouns.find((each) => records[each].record.toLowerCase() === record);
   return noun && idPrefixes[noun];
 }
 
@@ -110,8 +113,11 @@ function describeFields(
       const isChecked = prefix === undefined || 'pattern' in schema || '$ref' in schema;
       const idPattern = isChecked ? {} : { pattern: `^${prefix}` };
       const own = annotations[`${owner}.${name}`] ?? {};
-      const shared = annotations[`*.${name}`] ?? {};
-      return [name, merge(schema, idPattern, { description }, shared, own)];
+      const byName = annotationsByName.flatMap(([names, facts]) => (names.test(name) ? facts : []));
+      // That a field of a response may be null is in no reference: docs/gaps.md, row 30.
+      const isNullable = JSON.stringify(schema).includes('"null"');
+      const nullable = isNullable && !/Input$|Query$/.test(type) ? { 'x-gap': 30 } : {};
+      return [name, merge(schema, idPattern, { description }, ...byName, nullable, own)];
     }),
   );
 }
@@ -160,27 +166,27 @@ export function createSchemas(docs: ReadonlyMap<string, TypeDocs>): Record<strin
     describe(schema, name, docs),
   ]);
   const nextCursor = { type: ['string', 'null'], description: 'Where the next page starts.' };
-  const pageSchemas = pages.map((name) => [
-    `${name}Page`,
-    {
-      type: 'object',
-      description: `One page of a list: ${name}.`,
-      properties: {
-        data: { type: 'array', items: { $ref: toRef(name) }, 'x-gap': 59 },
-        hasMore: { type: 'boolean', description: 'Whether more items follow this page.' },
-        nextCursor,
-      },
-      required: ['data', 'hasMore', 'nextCursor'],
-      additionalProperties: true,
-      'x-gap': 31,
-    },
-  ]);
-  const listSchemas = arrays.map((name) => [
-    `${name}List`,
-    { type: 'array', items: { $ref: toRef(name) } },
-  ]);
-  const entries = [...typeSchemas, ...pageSchemas, ...listSchemas];
-  return Object.fromEntries(entries) as Record<string, JsonObject>;
+  const listSchemas = (Object.keys(operationPaths) as SandboxOperation[])
+    .filter((operation) => operation.endsWith('.list'))
+    .map((operation) => {
+      const { record, response = '' } = getSchemaNames(operation);
+      const list = { type: 'array', items: { $ref: toRef(record) } };
+      if (response.endsWith('List')) return [response, list];
+      const page = {
+        type: 'object',
+        description: `One page of a list: ${record}.`,
+        properties: {
+          data: { ...list, 'x-gap': 59 },
+          hasMore: { type: 'boolean', description: 'Whether more items follow this page.' },
+          nextCursor,
+        },
+        required: ['data', 'hasMore', 'nextCursor'],
+        additionalProperties: true,
+        'x-gap': 31,
+      };
+      return [response, page];
+    });
+  return Object.fromEntries([...typeSchemas, ...listSchemas]) as Record<string, JsonObject>;
 }
 
 /**

@@ -1,33 +1,21 @@
-import type { Account } from '../../schemas/account.ts';
-import type { Counterparty } from '../../schemas/counterparty.ts';
-import type { Entity } from '../../schemas/entity.ts';
-import type { Iban } from '../../schemas/iban.ts';
 import type { Instruction } from '../../schemas/instruction.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
-import type { Transfer } from '../../schemas/transfer.ts';
 import type { Clock } from './clock.ts';
-import type { Ids } from './ids.ts';
+import type { Ids, Noun, Singular } from './ids.ts';
+import type { SandboxRecords } from './state.ts';
 
 /** The type of the record in a change, by the part of the change's `type` before the dot. */
-interface SandboxChangeRecords {
-  /** The record in a change of an Account or of its balances. */
-  account: Account;
-  /** The record in a change of a Counterparty. */
-  counterparty: Counterparty;
-  /** The record in a change of an Entity or of its verification. */
-  entity: Entity;
-  /** The record in a change of an IBAN. */
-  iban: Iban;
+type SandboxChangeRecords = {
+  [One in Noun as Singular<One>]: SandboxRecords[One][number];
+} & {
   /** The record in a change of an Instruction. */
   instruction: Instruction;
   /** The Settings, in a change of the Settings. */
   settings: Settings;
   /** The record in a change of an Instruction's transaction. */
   transaction: Transaction;
-  /** The record in a change of a Transfer. */
-  transfer: Transfer;
-}
+};
 
 /** What happened to a record. `account.balance` means that only an Account's balances changed. */
 export type SandboxChangeType =

@@ -1,13 +1,15 @@
+import { nounTable, type Noun } from '../../internal/formats.ts';
+
+export type { Noun };
+export const nouns = Object.keys(nounTable) as readonly Noun[];
 /** How the ids of each kind of record with numbered ids begin. */
-export const idPrefixes = {
-  entities: 'ent_',
-  accounts: 'acc_',
-  transfers: 'txfr_',
-  counterparties: 'cpty_',
-  ibans: 'iban_',
-} as const;
-export type Noun = keyof typeof idPrefixes;
-export const nouns = Object.keys(idPrefixes) as readonly Noun[];
+export const idPrefixes = Object.fromEntries(
+  nouns.map((noun) => [noun, nounTable[noun].prefix]),
+) as { readonly [One in Noun]: (typeof nounTable)[One]['prefix'] };
+
+/** The name of one record of a noun in codes and in the types of changes, such as `account`. */
+export type Singular<One extends Noun> =
+  (typeof nounTable)[One]['name'] extends `${string} ${infer Name}` ? Lowercase<Name> : never;
 
 export const idNames = [...nouns, 'requests', 'log', 'changes'] as const;
 export type IdName = (typeof idNames)[number];

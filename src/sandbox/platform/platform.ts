@@ -7,6 +7,7 @@ import type { Hex, Integer, Metadata } from '../../schemas/primitives.ts';
 import type { Chain, Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
 import type { TransferStatus, Transfer } from '../../schemas/transfer.ts';
+import { nounTable } from '../../internal/formats.ts';
 import { Changes } from './changes.ts';
 import { Clock, type SandboxClock } from './clock.ts';
 import { idPrefixes, Ids, type Noun } from './ids.ts';
@@ -62,11 +63,11 @@ export class Platform {
   readonly changes: Changes;
   /** Schedules the automatic status changes of Transfers and Entities; see auto-advance.ts. */
   readonly schedule: Schedule;
-  readonly entities = this.#createTable<Entity>('entities', 'entity');
-  readonly accounts = this.#createTable<AccountRow>('accounts', 'account');
-  readonly transfers = this.#createTable<TransferRow>('transfers', 'transfer');
-  readonly counterparties = this.#createTable<Counterparty>('counterparties', 'counterparty');
-  readonly ibans = this.#createTable<Iban>('ibans', 'iban');
+  readonly entities = this.#createTable<Entity>('entities');
+  readonly accounts = this.#createTable<AccountRow>('accounts');
+  readonly transfers = this.#createTable<TransferRow>('transfers');
+  readonly counterparties = this.#createTable<Counterparty>('counterparties');
+  readonly ibans = this.#createTable<Iban>('ibans');
   /** Deleted IBANs, because deposits to them fail with another error than to unknown IBANs. */
   readonly closedIbans = new Map<string, Iban>();
   readonly instructions = new Map<string, InstructionRow>();
@@ -89,7 +90,8 @@ export class Platform {
     this.settings = createInitialSettings(this.clock.toIsoNow());
   }
 
-  #createTable<Row extends { readonly id: string }>(noun: Noun, singular: string): Table<Row> {
+  #createTable<Row extends { readonly id: string }>(noun: Noun): Table<Row> {
+    const [, singular = ''] = nounTable[noun].name.toLowerCase().split(' ');
     return new Table(idPrefixes[noun], singular, () => this.ids.next(noun));
   }
 }

@@ -38,10 +38,16 @@ import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform } from './platform.ts';
 import { maxProblems, oneOf, validationError } from './validation.ts';
 
+/**
+ * The version of the state's format. Raise it when a noun or a field is added, so that an earlier
+ * sandbox rejects the state by its version. A state of an earlier version is read as it is.
+ */
+const stateVersion = 1;
+
 /** The state of a sandbox without its fault rules, as JSON. */
 export interface SandboxRecords {
   /** Version of the state's format. A later format will have another number. */
-  version: 1;
+  version: typeof stateVersion;
   /** Every Entity of the sandbox. */
   entities: Entity[];
   /** Every Account. An import computes locked and pending balances from the open Transfers. */
@@ -94,12 +100,16 @@ const list = <T>(item: Schema<T>): Schema<T[]> =>
 const iban = () =>
   z.strictObject({ ...ibanShape(), id: numberedId('ibans'), accountId: numberedId('accounts') });
 
+const versionRule = `expected ${stateVersion} or lower: update this sandbox to read a later format`;
+export const versionSchema = (): Schema<typeof stateVersion> =>
+  asSchema(z.int(versionRule).check(z.gte(1, versionRule), z.lte(stateVersion, versionRule)));
+
 /**
  * The shape of a sandbox's state, without its fault rules. Records have the shape of a response,
  * but a status has to be a documented one, and an id has to end with a number.
  */
 export const platformStateShape = () => ({
-  version: z.literal(1, 'expected 1, the only format of a state that this version reads'),
+  version: versionSchema(),
   entities: list(
     z.strictObject({
       ...entityShape(),
@@ -156,7 +166,7 @@ export const platformStateShape = () => ({
  * inside a row need no copy, because the sandbox replaces and never changes them.
  */
 export const exportPlatformState = (platform: Platform): SandboxRecords => ({
-  version: 1,
+  version: stateVersion,
   entities: platform.entities.all().map(cloneRow),
   accounts: platform.accounts.all().map(toAccount),
   transfers: platform.transfers.all().map(cloneRow),
