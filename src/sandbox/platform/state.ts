@@ -47,7 +47,7 @@ const stateVersion = 1;
 /** The state of a sandbox without its fault rules, as JSON. */
 export interface SandboxRecords {
   /** Version of the state's format. A later format will have another number. */
-  version: typeof stateVersion;
+  version: 1;
   /** Every Entity of the sandbox. */
   entities: Entity[];
   /** Every Account. An import computes locked and pending balances from the open Transfers. */
