@@ -11,7 +11,7 @@ import { responseBytes, type Step } from '../support/loopback.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { seededSandbox } from '../support/platform.ts';
 import { instruction, settings, transactionNumber } from '../support/records.ts';
-import { built, errorBody, page, transfer, transferCreated } from '../support/values.ts';
+import { built, errorBody, page, transferCreated } from '../support/values.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import type { DriftEvent } from '../../src/calls/hooks.ts';
 

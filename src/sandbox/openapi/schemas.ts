@@ -113,7 +113,9 @@ function describeFields(
       const isChecked = prefix === undefined || 'pattern' in schema || '$ref' in schema;
       const idPattern = isChecked ? {} : { pattern: `^${prefix}` };
       const own = annotations[`${owner}.${name}`] ?? {};
-      const byName = annotationsByName.flatMap(([names, facts]) => (names.test(name) ? facts : []));
+      const byName = annotationsByName
+        .filter(([names]) => names.test(name))
+        .map(([, facts]) => facts);
       // That a field of a response may be null is in no reference: docs/gaps.md, row 30.
       const isNullable = JSON.stringify(schema).includes('"null"');
       const nullable = isNullable && !/Input$|Query$/.test(type) ? { 'x-gap': 30 } : {};
