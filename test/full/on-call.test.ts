@@ -48,7 +48,7 @@ test('this test runs every shell and cron line of docs/operate.md', () => {
   expect([lines, blocksOf('ts'), blocksOf('crontab')].map(({ length }) => length)).toEqual([
     11, 0, 1,
   ]);
-  expect(guide.match(/```/g)).toHaveLength(2 * 7);
+  expect(guide.match(/```/g)).toHaveLength(2 * 8);
   expect(exportLine).toBe(
     'export PAYMENTS_BASE_URL=https://api.example.com/v0 PAYMENTS_API_KEY=sk_live_…',
   );
