@@ -18,7 +18,10 @@ interface JournalCase {
   /** What a correct journal does in this case. */
   readonly expected: string;
   readonly hint: string;
-  readonly run: (trial: Trial) => Promise<void>;
+  /** The optional method without which a journal is not tested by this case. */
+  readonly needs?: keyof Journal;
+  /** Only this run of the case uses the reference, of which `one` is a claim. */
+  readonly run: (trial: Trial, reference: string, one: SendingEntry) => Promise<void>;
 }
 
 const handleCount = 2;
@@ -88,22 +91,27 @@ function createEntries(reference: string) {
   } as const satisfies { [S in JournalEntry['state']]: Extract<JournalEntry, { state: S }> };
 }
 
-const first: JournalCase = {
-  expected: 'every handle reads what a swap by any handle wrote.',
-  hint: 'Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry.',
-  run: async (trial) => {
-    const reference = trial.newReference();
-    await trial.read(reference, undefined);
-    await trial.swap(reference, undefined, createClaim(reference, 'one'));
-  },
-};
+/** Checks which reference each handle finds for a transfer. */
+const expectFound = (
+  trial: Trial,
+  { platform, transferId }: PaidEntry,
+  expected: string | undefined,
+): Promise<void> => trial.expect('find', (handle) => handle.find?.(platform, transferId), expected);
 
+/** The cases of the contract. If the first one fails, all others would fail for the same reason. */
 const cases: readonly JournalCase[] = [
+  {
+    expected: 'every handle reads what a swap by any handle wrote.',
+    hint: 'Check that the store can be reached and has its table. Store the entry in the one store that all processes share, under its reference. Do not cache, and do not read from a replica. Resolve to undefined if there is no entry.',
+    run: async (trial, reference, one) => {
+      await trial.read(reference, undefined);
+      await trial.swap(reference, undefined, one);
+    },
+  },
   {
     expected: 'an entry of every state is kept and removed.',
     hint: 'Store the whole entry as JSON, and let swap(reference, before, undefined) delete it.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       const { sending, ambiguous, not_paid: notPaid, paid } = createEntries(reference);
       const states = [undefined, sending, ambiguous, notPaid, sending, paid, undefined, sending];
       for (const [index, before] of states.slice(0, -1).entries()) {
@@ -114,9 +122,7 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'swap(reference, undefined, after) writes only if there is no entry.',
     hint: 'Insert by a primary key, and resolve to false if the reference exists: ON CONFLICT DO NOTHING.',
-    run: async (trial) => {
-      const reference = trial.newReference();
-      const one = createClaim(reference, 'one');
+    run: async (trial, reference, one) => {
       await trial.swap(reference, undefined, one);
       await trial.swapInVain(reference, undefined, createClaim(reference, 'other'), one);
       await trial.swapInVain(reference, undefined, one, one);
@@ -125,9 +131,8 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'swap(reference, before, after) writes only if the entry still is `before`.',
     hint: 'Compare the whole entry in the statement that writes: WHERE reference = ? AND entry = ?.',
-    run: async (trial) => {
-      const reference = trial.newReference();
-      const [one, other] = [createClaim(reference, 'one'), createClaim(reference, 'other')];
+    run: async (trial, reference, one) => {
+      const other = createClaim(reference, 'other');
       await trial.swapInVain(reference, one, other, undefined);
       await trial.swap(reference, undefined, one);
       const { ambiguous } = createEntries(reference);
@@ -148,8 +153,7 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'an entry is compared by its values, in whatever order its fields are.',
     hint: 'Read the stored text, compare its values with `before`, and let the statement that writes expect that text.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       const claim = createClaim(reference, 'one', { history: [{ at: 1, state: 'sending' }] });
       await trial.swap(reference, undefined, claim);
       await trial.swap(reference, reverseFields(claim), createClaim(reference, 'other'));
@@ -159,9 +163,8 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'swap(reference, before, undefined) removes the entry only if it still is `before`.',
     hint: 'Delete in one statement: DELETE … WHERE reference = ? AND entry = ?.',
-    run: async (trial) => {
-      const reference = trial.newReference();
-      const [one, other] = [createClaim(reference, 'one'), createClaim(reference, 'other')];
+    run: async (trial, reference, one) => {
+      const other = createClaim(reference, 'other');
       await trial.swapInVain(reference, one, undefined, undefined);
       await trial.swap(reference, undefined, one);
       await trial.swapInVain(reference, other, undefined, one);
@@ -172,8 +175,7 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'swap(reference, undefined, undefined) resolves to whether there is no entry.',
     hint: 'Read the entry, write nothing.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       await trial.swap(reference, undefined, undefined);
       const one = createClaim(reference, 'one');
       await trial.swap(reference, undefined, one);
@@ -242,42 +244,33 @@ const cases: readonly JournalCase[] = [
       ];
       for (const host of texts) {
         const reference = trial.newReference();
-        const claim = createClaim(reference, 'one', { host });
-        await trial.swap(reference, undefined, claim);
-        await trial.swap(reference, claim, undefined);
+        await trial.keep(reference, createClaim(reference, 'one', { host }));
       }
     },
   },
   {
     expected: 'an entry keeps every digit of its numbers.',
     hint: 'Store the entry as JSON text; a column of a number may round.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       const numbers = { claimedAt: 0, firstClaimedAt: 0.1 + 0.2, expiresAt: 2 ** 53 - 1 };
-      const claim = createClaim(reference, 'one', numbers);
-      await trial.swap(reference, undefined, claim);
-      await trial.swap(reference, claim, undefined);
+      await trial.keep(reference, createClaim(reference, 'one', numbers));
     },
   },
   {
     expected: 'an entry keeps its history in order, and a field that is null.',
     hint: 'Store the entry as JSON text.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       const history = Array.from({ length: 32 }, (_, at) => {
         const state = at % 2 === 0 ? 'sending' : 'ambiguous';
         return { at, state, host: `host-${at}` } as const;
       });
-      const claim = createClaim(reference, 'one', { history, expiresAt: null });
-      await trial.swap(reference, undefined, claim);
-      await trial.swap(reference, claim, undefined);
+      await trial.keep(reference, createClaim(reference, 'one', { history, expiresAt: null }));
     },
   },
   {
     expected: 'the caller may change an entry that it passed to swap or got from read.',
     hint: 'Keep a copy: a string of JSON, or structuredClone(entry).',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       const passed = createClaim(reference, 'one');
       await trial.swap(reference, undefined, passed);
       const changeInPlace = (entry: JournalEntry | undefined): void => {
@@ -296,8 +289,7 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'now resolves to milliseconds since 1970, by one clock for all handles.',
     hint: 'Read the clock of the store in the store, not the clock of the process.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       let last = 0;
       for (let turn = 0; turn < 4 * handleCount; turn += 1) {
         const now = await trial.call('now', () => trial.nextHandle().now(reference));
@@ -317,8 +309,7 @@ const cases: readonly JournalCase[] = [
   {
     expected: 'now advances between two calls.',
     hint: 'Read a clock with milliseconds in each call. The now() of SQL is the start of a transaction, or has whole seconds.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    run: async (trial, reference) => {
       for (const handle of trial.handles) {
         const before = await trial.call('now', () => handle.now(reference));
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -328,13 +319,10 @@ const cases: readonly JournalCase[] = [
       }
     },
   },
-];
-
-/** Cases of the contract for a journal that has the optional method `open`. */
-const openCases: readonly JournalCase[] = [
   {
     expected: 'open() lists what is sending or ambiguous, and nothing else.',
     hint: "Select by the state of the entry, now: state IN ('sending', 'ambiguous').",
+    needs: 'open',
     run: async (trial) => {
       const reference = trial.newReference('"state":"sending"');
       const { sending, ambiguous, not_paid: notPaid, paid } = createEntries(reference);
@@ -351,8 +339,8 @@ const openCases: readonly JournalCase[] = [
   {
     expected: 'open() looks at the state of the entry, not at the states in its history.',
     hint: 'Keep the state in a column of its own, which swap writes with the entry.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    needs: 'open',
+    run: async (trial, reference) => {
       const other = trial.newReference();
       const history = (['sending', 'not_paid', 'paid', 'ambiguous'] as const).map((state, at) => ({
         at,
@@ -369,6 +357,7 @@ const openCases: readonly JournalCase[] = [
   {
     expected: `open() lists each of ${openCount} payments once, while the caller decides them.`,
     hint: 'Read the next page from the last reference on, not by its number, and hold no lock between two entries.',
+    needs: 'open',
     run: async (trial) => {
       const claims = new Map<string, JournalEntry>();
       for (let count = 0; count < openCount; count += 1) {
@@ -391,9 +380,8 @@ const openCases: readonly JournalCase[] = [
   {
     expected: 'a caller may stop reading from open().',
     hint: 'Release the connection or the cursor in a finally block of the generator.',
-    run: async (trial) => {
-      const reference = trial.newReference();
-      const claim = createClaim(reference, 'one');
+    needs: 'open',
+    run: async (trial, reference, claim) => {
       await trial.swap(reference, undefined, claim);
       for (const handle of [...trial.handles, ...trial.handles, ...trial.handles]) {
         await trial.call('open()', async () => {
@@ -403,30 +391,21 @@ const openCases: readonly JournalCase[] = [
       await trial.swap(reference, claim, undefined);
     },
   },
-];
-
-/** Checks which reference each handle finds for a transfer. */
-async function expectFound(
-  trial: Trial,
-  { platform, transferId }: PaidEntry,
-  expected: string | undefined,
-): Promise<void> {
-  for (const handle of trial.handles) {
-    const found = await trial.call('find', () => handle.find?.(platform, transferId));
-    if (found === expected) continue;
-    throw new Mismatch(
-      `find resolved to ${describeValue(found)} instead of ${describeValue(expected)}.`,
-    );
-  }
-}
-
-/** Cases of the contract for a journal that has the optional method `find`. */
-const findCases: readonly JournalCase[] = [
+  {
+    expected:
+      'prune({ paidBefore }) removes what was paid before it, with keepReferences only the terms, and resolves to the number.',
+    hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count. With keepReferences, replace input by { description } in the entries that have more, and clear columns of terms.",
+    needs: 'prune',
+    run: async (trial) => {
+      await prunePaid(trial, false);
+      await prunePaid(trial, true);
+    },
+  },
   {
     expected: 'find resolves to the reference of the paid entry, as long as that entry says so.',
     hint: 'Keep platform and transferId in columns, which swap writes with the entry: null unless the entry is paid.',
-    run: async (trial) => {
-      const reference = trial.newReference();
+    needs: 'find',
+    run: async (trial, reference) => {
       const { sending, paid, not_paid: notPaid } = createEntries(reference);
       await expectFound(trial, paid, undefined);
       await trial.swap(reference, undefined, sending);
@@ -444,8 +423,9 @@ const findCases: readonly JournalCase[] = [
   {
     expected: 'of two references, only one is paid by one transfer of a platform.',
     hint: 'Add a unique index on platform and transferId, and resolve to false if the store reports a conflict.',
-    run: async (trial) => {
-      const [reference, other] = [trial.newReference(), trial.newReference()];
+    needs: 'find',
+    run: async (trial, reference) => {
+      const other = trial.newReference();
       const { paid } = createEntries(reference);
       const claim = createClaim(other, 'one');
       const shared = { ...paid, input: claim.input };
@@ -465,6 +445,7 @@ const findCases: readonly JournalCase[] = [
   {
     expected: `of ${racingCalls} references that record one transfer at once, one wins.`,
     hint: 'Let the unique index of the store decide, not a read before the write.',
+    needs: 'find',
     run: async (trial) => {
       const references = Array.from({ length: racingCalls }, () => trial.newReference());
       const claims = references.map((reference) => createClaim(reference, 'one'));
@@ -478,102 +459,88 @@ const findCases: readonly JournalCase[] = [
       throw new Mismatch(`${winners.length} of ${racingCalls} calls at once resolved to true.`);
     },
   },
+  {
+    expected:
+      'similar lists the payments with these terms, newest first, except for not_paid ones.',
+    hint: 'Keep the terms, with the amount by value, and the time of the first claim since the latest not_paid in columns, which swap writes with the entry.',
+    needs: 'similar',
+    run: async (trial, again) => {
+      // No other run has entries of this platform.
+      const platform = `https://${crypto.randomUUID()}.invalid/v0`;
+      const [one, other] = [trial.newReference(), trial.newReference()];
+      const claim = async (reference: string, before?: JournalEntry): Promise<SendingEntry> => {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        const at = await trial.call('now', () => trial.nextHandle().now(reference));
+        const history = [...(before?.history ?? []), { at, state: 'sending' as const }];
+        const times = { claimedAt: at, expiresAt: at, firstClaimedAt: at };
+        const entry = createClaim(reference, 'one', { ...times, platform, history });
+        await trial.swap(reference, before, entry);
+        return entry;
+      };
+      const earlier = await claim(again);
+      const end = { at: earlier.claimedAt, state: 'not_paid' } as const;
+      const history = [...(earlier.history ?? []), end];
+      const notPaid = { ...createEntries(again).not_paid, platform, history };
+      await trial.swap(again, earlier, notPaid);
+      const second = await claim(one);
+      const paid = { ...createEntries(one).paid, platform, history: second.history };
+      await trial.swap(one, second, paid);
+      const third = await claim(other);
+      const ambiguous = { ...third, state: 'ambiguous', candidates: ['txfr_000001'] } as const;
+      await trial.swap(other, third, ambiguous);
+      const { description: _, ...input } = createClaim('', 'one').input;
+      const terms = { platform, input: { ...input, amount: '12.5', currency: 'USDC' } };
+      const decided = [[other, ambiguous] as const, [one, paid] as const];
+      await trial.expectSimilar(terms, 0, decided);
+      const sending = await claim(again, notPaid);
+      const listed = [[again, sending] as const, ...decided];
+      const others: readonly object[] = [
+        { platform: `${platform}/other` },
+        { input: { ...input, sourceAccountId: 'acc_000003' } },
+        { input: { ...input, destinationAccountId: 'acc_000003' } },
+        { input: { ...input, destinationAccountId: undefined, counterpartyId: 'cpty_000001' } },
+        { input: { ...input, amount: '12.51' } },
+        { input: { ...input, currency: 'EURC' } },
+      ];
+      for (const fields of others) {
+        const reference = trial.newReference();
+        const changed: SendingEntry = { ...sending, ...fields };
+        const entry = { ...changed, input: { ...changed.input, description: reference } };
+        await trial.swap(reference, undefined, entry);
+      }
+      const rows = await trial.expectSimilar(terms, 0, listed);
+      for (const { claimedAt } of rows) {
+        if (Math.abs(claimedAt - sending.claimedAt) <= maxClockDifferenceMs) continue;
+        throw new Mismatch(
+          `similar listed claimedAt ${describeValue(claimedAt)} instead of about ${sending.claimedAt}.`,
+        );
+      }
+      await trial.expectSimilar(terms, rows[1]?.claimedAt ?? NaN, listed.slice(0, 2));
+    },
+  },
+  {
+    expected: 'firstClaimAt resolves to one time for all handles, also after a claim is removed.',
+    hint: 'Write the time before the first entry, by a statement of its own that changes nothing that is there.',
+    needs: 'firstClaimAt',
+    run: async (trial, reference, claim) => {
+      await trial.swap(reference, undefined, claim);
+      const readTimes = () =>
+        Promise.all(
+          trial.handles.map((handle) => trial.call('firstClaimAt', () => handle.firstClaimAt?.())),
+        );
+      const times = await readTimes();
+      await trial.swap(reference, claim, undefined);
+      const [time = NaN] = times;
+      for (const each of [...times, ...(await readTimes())]) {
+        if (each === time && time >= 0 && time <= Date.now() + maxClockDifferenceMs) continue;
+        throw new Mismatch(
+          `firstClaimAt resolved to ${describeValue(each)} instead of ${describeValue(time)}.`,
+          Number.isNaN(time) ? 'Resolve to milliseconds since 1970, or to 0.' : undefined,
+        );
+      }
+    },
+  },
 ];
-
-/** A case of the contract for a journal that has the optional method `similar`. */
-const similarCase: JournalCase = {
-  expected: 'similar lists the payments with these terms, newest first, except for not_paid ones.',
-  hint: 'Keep the terms, with the amount by value, and the time of the first claim since the latest not_paid in columns, which swap writes with the entry.',
-  run: async (trial) => {
-    // No other run has entries of this platform.
-    const platform = `https://${crypto.randomUUID()}.invalid/v0`;
-    const [again, one, other] = [trial.newReference(), trial.newReference(), trial.newReference()];
-    const claim = async (reference: string, before?: JournalEntry): Promise<SendingEntry> => {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      const at = await trial.call('now', () => trial.nextHandle().now(reference));
-      const history = [...(before?.history ?? []), { at, state: 'sending' as const }];
-      const times = { claimedAt: at, expiresAt: at, firstClaimedAt: at };
-      const entry = createClaim(reference, 'one', { ...times, platform, history });
-      await trial.swap(reference, before, entry);
-      return entry;
-    };
-    const earlier = await claim(again);
-    const end = { at: earlier.claimedAt, state: 'not_paid' } as const;
-    const history = [...(earlier.history ?? []), end];
-    const notPaid = { ...createEntries(again).not_paid, platform, history };
-    await trial.swap(again, earlier, notPaid);
-    const second = await claim(one);
-    const paid = { ...createEntries(one).paid, platform, history: second.history };
-    await trial.swap(one, second, paid);
-    const third = await claim(other);
-    const ambiguous = { ...third, state: 'ambiguous', candidates: ['txfr_000001'] } as const;
-    await trial.swap(other, third, ambiguous);
-    const { description: _, ...input } = createClaim('', 'one').input;
-    const terms = { platform, input: { ...input, amount: '12.5', currency: 'USDC' } };
-    const decided = [[other, ambiguous] as const, [one, paid] as const];
-    await trial.expectSimilar(terms, 0, decided);
-    const sending = await claim(again, notPaid);
-    const listed = [[again, sending] as const, ...decided];
-    const others: readonly object[] = [
-      { platform: `${platform}/other` },
-      { input: { ...input, sourceAccountId: 'acc_000003' } },
-      { input: { ...input, destinationAccountId: 'acc_000003' } },
-      { input: { ...input, destinationAccountId: undefined, counterpartyId: 'cpty_000001' } },
-      { input: { ...input, amount: '12.51' } },
-      { input: { ...input, currency: 'EURC' } },
-    ];
-    for (const fields of others) {
-      const reference = trial.newReference();
-      const changed: SendingEntry = { ...sending, ...fields };
-      const entry = { ...changed, input: { ...changed.input, description: reference } };
-      await trial.swap(reference, undefined, entry);
-    }
-    const rows = await trial.expectSimilar(terms, 0, listed);
-    for (const { claimedAt } of rows) {
-      if (Math.abs(claimedAt - sending.claimedAt) <= maxClockDifferenceMs) continue;
-      throw new Mismatch(
-        `similar listed claimedAt ${describeValue(claimedAt)} instead of about ${sending.claimedAt}.`,
-      );
-    }
-    await trial.expectSimilar(terms, rows[1]?.claimedAt ?? NaN, listed.slice(0, 2));
-  },
-};
-
-/** A case of the contract for a journal that has the optional method `firstClaimAt`. */
-const firstClaimCase: JournalCase = {
-  expected: 'firstClaimAt resolves to one time for all handles, also after a claim is removed.',
-  hint: 'Write the time before the first entry, by a statement of its own that changes nothing that is there.',
-  run: async (trial) => {
-    const reference = trial.newReference();
-    const claim = createClaim(reference, 'one');
-    await trial.swap(reference, undefined, claim);
-    const readTimes = () =>
-      Promise.all(
-        trial.handles.map((handle) => trial.call('firstClaimAt', () => handle.firstClaimAt?.())),
-      );
-    const times = await readTimes();
-    await trial.swap(reference, claim, undefined);
-    const [time = NaN] = times;
-    for (const each of [...times, ...(await readTimes())]) {
-      if (each === time && time >= 0 && time <= Date.now() + maxClockDifferenceMs) continue;
-      throw new Mismatch(
-        `firstClaimAt resolved to ${describeValue(each)} instead of ${describeValue(time)}.`,
-        Number.isNaN(time) ? 'Resolve to milliseconds since 1970, or to 0.' : undefined,
-      );
-    }
-  },
-};
-
-/** A case of the contract for a journal that has the optional method `prune`. */
-const pruneCase: JournalCase = {
-  expected:
-    'prune({ paidBefore }) removes what was paid before it, with keepReferences only the terms, and resolves to the number.',
-  hint: "DELETE … WHERE state = 'paid' AND paidAt < paidBefore, in milliseconds, and return the count. With keepReferences, replace input by { description } in the entries that have more, and clear columns of terms.",
-  run: async (trial) => {
-    await prunePaid(trial, false);
-    await prunePaid(trial, true);
-  },
-};
 
 async function prunePaid(trial: Trial, keepReferences: boolean): Promise<void> {
   const paidBefore = new Date(2 * oldPaidAt);
@@ -627,7 +594,8 @@ async function runCase(
 ): Promise<string | undefined> {
   const trial = new Trial(handles);
   try {
-    await run(trial);
+    const reference = trial.newReference();
+    await run(trial, reference, createClaim(reference, 'one'));
     return undefined;
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
@@ -652,19 +620,12 @@ export async function testJournal(makeJournal: () => Journal | Promise<Journal>)
   const handles: Journal[] = [];
   for (let count = 0; count < handleCount; count += 1) handles.push(await makeJournal());
   const [handle] = handles;
-  const optionalCases = [
-    ...(handle?.open ? openCases : []),
-    ...(handle?.prune ? [pruneCase] : []),
-    ...(handle?.find ? findCases : []),
-    ...(handle?.similar ? [similarCase] : []),
-    ...(handle?.firstClaimAt ? [firstClaimCase] : []),
-  ];
   const failures: string[] = [];
-  for (const each of [first, ...cases, ...optionalCases]) {
+  for (const each of cases) {
+    if (handle?.[each.needs ?? 'read'] === undefined) continue;
     const failure = await runCase(each, handles);
     if (failure !== undefined) failures.push(failure);
-    // If the first case fails, all others would fail for the same reason.
-    if (failure !== undefined && each === first) break;
+    if (failure !== undefined && each === cases[0]) break;
   }
   if (failures.length === 0) return;
   const list = failures.map((failure, index) => `${index + 1}. ${failure}`);

@@ -88,18 +88,27 @@ export class Trial {
     return this.handles[this.#calls % this.handles.length] as Journal;
   }
 
-  /** Reads the entry through every handle, so that a handle that caches shows an old entry. */
-  async read(reference: string, expected: JournalEntry | undefined): Promise<void> {
+  /** Calls a method of every handle, and compares what each call returns. */
+  async expect(
+    name: string,
+    run: (handle: Journal) => unknown,
+    expected: unknown,
+    path = `what ${name} returned`,
+  ): Promise<void> {
     for (const handle of this.handles) {
-      const name = `read(${this.nameReference(reference)})`;
-      const entry = await this.call(name, () => handle.read(reference));
-      const difference = findDifference(expected, entry, `the entry of ${name}`);
+      const value = await this.call(name, () => run(handle));
+      const difference = findDifference(expected, value, path);
       if (difference === undefined) continue;
-      throw new Mismatch(
-        `${difference}.`,
-        typeof entry === 'string' ? 'Parse the stored string: JSON.parse.' : undefined,
-      );
+      const isText = typeof value === 'string' && isObjectOrArray(expected);
+      const hint = isText ? 'Parse the stored string: JSON.parse.' : undefined;
+      throw new Mismatch(`${difference}.`, hint);
     }
+  }
+
+  /** Reads the entry through every handle, so that a handle that caches shows an old entry. */
+  read(reference: string, expected: JournalEntry | undefined): Promise<void> {
+    const name = `read(${this.nameReference(reference)})`;
+    return this.expect(name, (handle) => handle.read(reference), expected, `the entry of ${name}`);
   }
 
   /**
@@ -134,6 +143,12 @@ export class Trial {
     const { name, isWon } = await this.trySwap(reference, before, after);
     if (!isWon) throw new Mismatch(`${name} resolved to false instead of true.`);
     await this.read(reference, after);
+  }
+
+  /** Writes an entry, and removes it after every handle has read it. */
+  async keep(reference: string, entry: JournalEntry): Promise<void> {
+    await this.swap(reference, undefined, entry);
+    await this.swap(reference, entry, undefined);
   }
 
   /** Makes a swap that must change nothing, because `before` is not the current entry. */
@@ -206,12 +221,11 @@ export class Trial {
     expected: readonly (readonly [reference: string, entry: JournalEntry])[],
   ): Promise<readonly SimilarEntry[]> {
     let rows: readonly SimilarEntry[] = [];
-    for (const handle of this.handles) {
-      rows = (await this.call('similar', () => handle.similar?.(terms, since))) ?? [];
-      const listed = rows.map(({ reference, entry }) => [reference, entry]);
-      const difference = findDifference(expected, listed, 'what similar listed');
-      if (difference !== undefined) throw new Mismatch(`${difference}.`);
-    }
+    const list = async (handle: Journal) => {
+      rows = (await handle.similar?.(terms, since)) ?? [];
+      return rows.map(({ reference, entry }) => [reference, entry]);
+    };
+    await this.expect('similar', list, expected);
     return rows;
   }
 
