@@ -268,19 +268,50 @@ export function parseEntry(stored: string): JournalEntry {
   }
 }
 
+/** A row of a store's table, with its values by the names of the columns. */
+export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** Parses a row with a payment's reference and entry. */
+const parseRow = ({ reference, entry }: StoredRow) => ({
+  reference: String(reference),
+  entry: parseEntry(String(entry)),
+});
+
+/** Parses a row that `similar` lists. */
+export const parseSimilar = (row: StoredRow): SimilarEntry => ({
+  ...parseRow(row),
+  claimedAt: Number(row['claimed_at']),
+});
+
+/** Lists undecided payments. `readPage` reads the rows that may be open after a reference. */
+export async function* listOpen(
+  readPage: (last: string) => Promise<readonly StoredRow[]>,
+): AsyncGenerator<OpenPayment, void> {
+  let last: string | undefined = '';
+  while (last !== undefined) {
+    const page: readonly StoredRow[] = await readPage(last);
+    const rows = page.map(parseRow);
+    for (const { reference, entry } of rows) {
+      // A row that another program wrote may lack its columns, and then counts as open.
+      if (isUndecided(entry)) yield { reference, entry };
+    }
+    last = rows.length < pageSize ? undefined : rows.at(-1)?.reference;
+  }
+}
+
 /**
  * Swaps an entry that a store keeps as text. First expects the text that this package writes. If
  * that swap is lost, another program may have rewritten the JSON, so the stored text is read once
  * and expected if its values equal `before`. `swap` resolves to undefined or false if it was lost.
  */
 export async function swapByValues<T>(
-  before: JournalEntry,
+  before: JournalEntry | undefined,
   swap: (stored: string) => PromiseLike<T>,
   readStored: () => PromiseLike<string | undefined>,
 ): Promise<T> {
   const written = serializeEntry(before);
   const result = await swap(written);
-  if (result !== undefined && result !== false) return result;
+  if (before === undefined || (result !== undefined && result !== false)) return result;
   const stored = await readStored();
   const isRewritten = stored !== undefined && stored !== written;
   return isRewritten && isEqual(parseEntry(stored), before) ? swap(stored) : result;
@@ -332,6 +363,12 @@ const storeVersion = 2;
 /** The text that a store keeps about itself. A time of 0 means that the first claim is not known. */
 export const describeStore = (firstClaimAt: number): string =>
   JSON.stringify({ version: storeVersion, firstClaimAt });
+
+/** Reads the time of the first claim from a store's first row, whose reference is empty. */
+export const readFirstRow = (row: StoredRow | undefined): number | undefined => {
+  if (row === undefined) return undefined;
+  return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;
+};
 
 /** Reads the time of the first claim from what a store keeps about itself. */
 export function readFirstClaim(stored: string): number {

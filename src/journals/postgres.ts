@@ -4,13 +4,14 @@ import {
   columnsOf,
   describeStore,
   dropTerms,
-  isUndecided,
   LastingJournalError,
+  listOpen,
   maxSimilar,
   needsMigration,
   pageSize,
   parseEntry,
-  readFirstClaim,
+  parseSimilar,
+  readFirstRow,
   readPaidBefore,
   rejectOthers,
   serializeEntry,
@@ -224,8 +225,7 @@ export function postgresJournal(
     // Names a column that a table of 0.4 lacks, so that its error comes before the first swap.
     const sql = `SELECT reference, entry, claimed_at FROM ${table} ORDER BY reference LIMIT 1`;
     const [row] = await queryRows('entry', sql);
-    if (row === undefined) return undefined;
-    return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;
+    return readFirstRow(row);
   };
   /** Writes the time of the first claim if the table is new. */
   const describeNewStore = async (): Promise<void> => {
@@ -305,11 +305,7 @@ WHERE journal.reference = page.reference AND journal.entry = page.before RETURNI
     similar: async ({ platform, input }, since) => {
       const sql = `SELECT reference, entry, claimed_at FROM ${table} WHERE terms = $1 AND claimed_at >= ${toNumberSql('$2')} ORDER BY claimed_at DESC LIMIT ${maxSimilar}`;
       const rows = await queryRows('claimed_at', sql, termsOf(platform, input), String(since));
-      return rows.map((row) => ({
-        reference: String(row['reference']),
-        entry: parseEntry(String(row['entry'])),
-        claimedAt: Number(row['claimed_at']),
-      }));
+      return rows.map(parseSimilar);
     },
     firstClaimAt,
     read: async (reference) => {
@@ -338,19 +334,9 @@ WHERE journal.reference = page.reference AND journal.entry = page.before RETURNI
       if (now > latestTime) latestTime = now;
       return now;
     },
-    open: async function* () {
+    open: () => {
       const sql = `SELECT reference, entry FROM ${table} WHERE is_open AND reference > $1 ORDER BY reference LIMIT ${pageSize}`;
-      // The last reference of the page before. Undefined after the last page.
-      let last: string | undefined = '';
-      while (last !== undefined) {
-        const rows: PostgresRows = await queryRows('entry', sql, last);
-        for (const row of rows) {
-          const entry = parseEntry(String(row['entry']));
-          // A row that another program wrote may lack its columns, and then counts as open.
-          if (isUndecided(entry)) yield { reference: String(row['reference']), entry };
-        }
-        last = rows.length < pageSize ? undefined : String(rows.at(-1)?.['reference']);
-      }
+      return listOpen((last) => queryRows('entry', sql, last));
     },
     prune: async (options) => {
       const paidBefore = String(readPaidBefore(options));

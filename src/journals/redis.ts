@@ -319,13 +319,11 @@ export function redisJournal(
     firstClaimAt,
     read,
     swap: (reference, before, after) =>
-      before === undefined
-        ? swapText(reference, '', before, after)
-        : swapByValues(
-            before,
-            (stored) => swapText(reference, stored, before, after),
-            () => readText(keyOf(reference)),
-          ),
+      swapByValues(
+        before,
+        (stored) => swapText(reference, stored, before, after),
+        () => readText(keyOf(reference)),
+      ),
     now: (reference) => readTime(keyOf(reference)),
     open: async function* () {
       // Without the member '', the index may lack payments.

@@ -5,13 +5,14 @@ import {
   columnsOf,
   describeStore,
   dropTerms,
-  isUndecided,
   LastingJournalError,
+  listOpen,
   maxSimilar,
   needsMigration,
   pageSize,
   parseEntry,
-  readFirstClaim,
+  parseSimilar,
+  readFirstRow,
   readPaidBefore,
   rejectOthers,
   serializeEntry,
@@ -21,32 +22,25 @@ import {
   type FullJournal,
   type JournalEntry,
   type SearchFirst,
+  type StoredRow,
 } from './journal.ts';
 import { memoryMark } from './memory.ts';
 
 /** The interface that node:sqlite and bun:sqlite have in common. */
 interface Database {
-  prepare(sql: string): {
-    get(...values: string[]): unknown;
-    all(...values: (string | number)[]): unknown[];
-    run(...values: (string | number | null)[]): { changes: number | bigint };
-  };
+  prepare(sql: string): Statement;
   close(): void;
 }
 
-interface Row {
-  readonly reference: string;
-  readonly entry: string;
+interface Statement {
+  get(...values: string[]): unknown;
+  all(...values: (string | number)[]): unknown[];
+  run(...values: (string | number | null)[]): { changes: number | bigint };
 }
 
-interface SimilarRow extends Row {
-  readonly claimed_at: number;
-}
+type Row = Readonly<Record<'reference' | 'entry', string>>;
 
-interface EndOfPage {
-  readonly last: string | null;
-}
-
+type EndOfPage = { readonly last: string | null };
 type DatabaseConstructor = new (path: string) => Database;
 
 type Path = {
@@ -217,52 +211,39 @@ function prepareStatements(database: Database, path: string, create: boolean) {
     throw needsMigration(`The SQLite file ${path}`);
   }
   for (const sql of sqliteIndexes) database.prepare(sql).run();
-  return {
-    read: database.prepare('SELECT entry FROM payments_journal WHERE reference = ?'),
-    // The reserved row, which describes the store, has the empty reference.
-    first: database.prepare(
-      'SELECT reference, entry FROM payments_journal ORDER BY reference LIMIT 1',
-    ),
-    describe: database.prepare(
-      "INSERT INTO payments_journal (reference, entry, is_open) VALUES ('', ?, 0) ON CONFLICT DO NOTHING",
-    ),
-    // Both ignore a row whose transfer is the payment of another reference.
-    insert: database.prepare(
-      'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, terms, claimed_at, reference) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    update: database.prepare(
-      'UPDATE OR IGNORE payments_journal SET entry = ?, is_open = ?, platform = ?, transfer_id = ?, paid_at = ?, terms = ?, claimed_at = ? WHERE reference = ? AND entry = ?',
-    ),
-    remove: database.prepare('DELETE FROM payments_journal WHERE reference = ? AND entry = ?'),
-    find: database.prepare(
-      'SELECT reference FROM payments_journal WHERE platform = ? AND transfer_id = ?',
-    ),
-    similar: database.prepare(
-      `SELECT reference, entry, claimed_at FROM payments_journal WHERE terms = ? AND claimed_at >= ? ORDER BY claimed_at DESC LIMIT ${maxSimilar}`,
-    ),
-    // Without INDEXED BY, SQLite would use the primary key and read every row.
-    open: database.prepare(
-      `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE is_open = 1 AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
-    ),
-    endOfPage: database.prepare(
-      `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
-    ),
-    // Reads the entry only if its terms have to go.
-    terms: database.prepare(
-      `SELECT reference, entry FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ? AND instr(entry, '${termsMark}') > 0`,
-    ),
-    begin: database.prepare('BEGIN IMMEDIATE'),
-    commit: database.prepare('COMMIT'),
-    rollback: database.prepare('ROLLBACK'),
-    // The transfer stays as it is: after a migration, one that two entries name has no owner.
-    strip: database.prepare(
-      'UPDATE payments_journal SET entry = ?, terms = NULL, claimed_at = NULL WHERE reference = ? AND entry = ?',
-    ),
-    prune: database.prepare(
-      'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
-    ),
-  };
+  const entries = Object.entries(statementTexts).map(
+    ([name, sql]) => [name, database.prepare(sql)] as const,
+  );
+  return Object.fromEntries(entries) as Record<keyof typeof statementTexts, Statement>;
 }
+
+const statementTexts = {
+  read: 'SELECT entry FROM payments_journal WHERE reference = ?',
+  // The reserved row, which describes the store, has the empty reference.
+  first: 'SELECT reference, entry FROM payments_journal ORDER BY reference LIMIT 1',
+  describe:
+    "INSERT INTO payments_journal (reference, entry, is_open) VALUES ('', ?, 0) ON CONFLICT DO NOTHING",
+  // Both ignore a row whose transfer is the payment of another reference.
+  insert:
+    'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, terms, claimed_at, reference) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  update:
+    'UPDATE OR IGNORE payments_journal SET entry = ?, is_open = ?, platform = ?, transfer_id = ?, paid_at = ?, terms = ?, claimed_at = ? WHERE reference = ? AND entry = ?',
+  remove: 'DELETE FROM payments_journal WHERE reference = ? AND entry = ?',
+  find: 'SELECT reference FROM payments_journal WHERE platform = ? AND transfer_id = ?',
+  similar: `SELECT reference, entry, claimed_at FROM payments_journal WHERE terms = ? AND claimed_at >= ? ORDER BY claimed_at DESC LIMIT ${maxSimilar}`,
+  // Without INDEXED BY, SQLite would use the primary key and read every row.
+  open: `SELECT reference, entry FROM payments_journal INDEXED BY payments_journal_open WHERE is_open = 1 AND reference > ? ORDER BY reference LIMIT ${pageSize}`,
+  endOfPage: `SELECT max(reference) AS last FROM (SELECT reference FROM payments_journal WHERE reference > ? ORDER BY reference LIMIT ${pageSize})`,
+  // Reads the entry only if its terms have to go.
+  terms: `SELECT reference, entry FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ? AND instr(entry, '${termsMark}') > 0`,
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  // The transfer stays as it is: after a migration, one that two entries name has no owner.
+  strip:
+    'UPDATE payments_journal SET entry = ?, terms = NULL, claimed_at = NULL WHERE reference = ? AND entry = ?',
+  prune: 'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
+};
 
 const isClaimedAt = (column: unknown): boolean =>
   (column as { name: string }).name === 'claimed_at';
@@ -366,11 +347,7 @@ export function sqliteJournal(
     const row = await retryWhileBusy(() => prepare().read.get(reference));
     return row ? (row as Row).entry : undefined;
   };
-  const readFirst = (): number | undefined => {
-    const row = prepare().first.get() as Row | undefined;
-    if (!row) return undefined;
-    return row.reference === '' ? readFirstClaim(row.entry) : 0;
-  };
+  const readFirst = () => readFirstRow(prepare().first.get() as StoredRow | undefined);
   /** Removes the terms of the entries of one page, in one transaction, and counts these entries. */
   const dropTermsOf = (start: string, end: string, paidBefore: number): number => {
     const { terms, begin, commit, rollback, strip } = prepare();
@@ -407,11 +384,7 @@ export function sqliteJournal(
     similar: async ({ platform, input }, since) => {
       const terms = termsOf(platform, input);
       const rows = await retryWhileBusy(() => prepare().similar.all(terms, since));
-      return (rows as SimilarRow[]).map(({ reference, entry, claimed_at: claimedAt }) => ({
-        reference,
-        entry: parseEntry(entry),
-        claimedAt,
-      }));
+      return (rows as StoredRow[]).map(parseSimilar);
     },
     firstClaimAt: () => retryWhileBusy(readFirst),
     read: async (reference) => {
@@ -422,7 +395,7 @@ export function sqliteJournal(
       if (before === undefined && after === undefined) {
         return (await readStored(reference)) === undefined;
       }
-      const change = (stored = ''): Promise<boolean> =>
+      const change = (stored: string): Promise<boolean> =>
         retryWhileBusy(() => {
           const { describe, insert, update, remove } = prepare();
           if (after?.state === 'sending') check();
@@ -436,24 +409,13 @@ export function sqliteJournal(
             before === undefined ? insert.run(...values) : update.run(...values, stored),
           );
         });
-      return before === undefined
-        ? change()
-        : swapByValues(before, change, () => readStored(reference));
+      return swapByValues(before, change, () => readStored(reference));
     },
     now: () => Promise.resolve(Date.now()),
-    open: async function* () {
-      let last: string | undefined = '';
-      while (last !== undefined) {
-        const start: string = last;
-        const rows = (await retryWhileBusy(() => prepare().open.all(start))) as Row[];
-        for (const row of rows) {
-          const entry = parseEntry(row.entry);
-          // A row that another program wrote may lack its columns, and then counts as open.
-          if (isUndecided(entry)) yield { reference: row.reference, entry };
-        }
-        last = rows.length < pageSize ? undefined : rows.at(-1)?.reference;
-      }
-    },
+    open: () =>
+      listOpen(
+        async (last) => (await retryWhileBusy(() => prepare().open.all(last))) as StoredRow[],
+      ),
     prune: async (options) => {
       const paidBefore = readPaidBefore(options);
       let count = 0;
