@@ -36,20 +36,9 @@ type UnreadablePayment = {
   readonly reference: string;
   /** Marks an entry that another program has written or changed, so that it cannot be read. */
   readonly state: 'unreadable';
+} & {
   /** Always absent, because the journal entry cannot be read. */
-  readonly claimedAt?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly firstClaimedAt?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly expiresAt?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly host?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly input?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly history?: undefined;
-  /** Always absent, because the journal entry cannot be read. */
-  readonly candidates?: undefined;
+  readonly [Field in Exclude<keyof ClaimedPayment, 'reference' | 'state'>]?: undefined;
 };
 
 /** One change of state in the history of an undecided payment. */
