@@ -17,8 +17,8 @@ import { transferCreateInputSchema, type OnceInput, type Transfer } from '../sch
 import { findDifferingFields } from '../search/compare.ts';
 import type { BatchResult, TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext, type OnceContext } from './context.ts';
-import { createOnceEvent, describeEnd, isOldPayment, payOnce, type Sender } from './create-once.ts';
-import { createCall } from './creation.ts';
+import { createOnceEvent, describeEnd, isOldPayment, payOnce } from './create-once.ts';
+import { createCall, type Sender } from './creation.ts';
 import { GuardedJournal, hasKeptClaim } from './guarded-journal.ts';
 import { PaymentErrors } from './payment-errors.ts';
 import { createOwnerCheck } from './payment-search.ts';
@@ -33,8 +33,8 @@ export const batchCall: CallIdentity = {
 
 /** Makes the payments of one batch. Payments from one account share the searches of its list. */
 export class BatchPayments {
-  /** Whether a first claim may need a search of the list. */
-  readonly searchesFirst: boolean;
+  /** Whether a first claim may need a search of the list. `readSearchFirst` asks the journal. */
+  searchesFirst = false;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
@@ -53,44 +53,31 @@ export class BatchPayments {
   #oldCount = 0;
   #oldestPaidAt = Number.POSITIVE_INFINITY;
 
-  /**
-   * Creates the payments of a batch, and asks the journal whether first claims need a search.
-   * `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970.
-   */
-  static async create(
-    client: ClientContext,
-    options: OnceOptions,
-    requestedAt: number | undefined,
-  ): Promise<BatchPayments> {
-    const { since: _since, ...callOptions } = options;
-    const context = applyOptions(client, callOptions, { since: requestedAt });
-    const journal = new GuardedJournal(batchCall, '', context);
-    const isNever = journal.searchFirst === 'never';
-    // If the journal fails now, each payment asks it again, and reports the failure.
-    const searchesFirst = !isNever && (await journal.searchesFirst().catch(() => true));
-    return new BatchPayments(client, options, context, searchesFirst);
-  }
-
-  private constructor(
-    client: ClientContext,
-    options: OnceOptions,
-    context: OnceContext,
-    searchesFirst: boolean,
-  ) {
-    const { since: _since, ...callOptions } = options;
+  /** `requestedAt` is the checked option `since` of the batch, in milliseconds since 1970. */
+  constructor(client: ClientContext, options: OnceOptions, requestedAt: number | undefined) {
     this.#client = client;
     this.#options = options;
-    this.#context = context;
-    this.searchesFirst = searchesFirst;
+    this.#context = applyOptions(client, options, undefined, requestedAt);
     this.#searches = new SharedSearches(client.transferSearch, {
-      paging: { ...selectReadOptions(callOptions), signal: this.#leaving.signal },
+      paging: { ...selectReadOptions(options), signal: this.#leaving.signal },
       clock: client.clock,
       freshMs: this.#context.totalTimeout,
-      since: context.since,
-      isOtherPayment: () =>
-        createOwnerCheck(() => new GuardedJournal(batchCall, '', this.#context)),
+      since: requestedAt,
+      isOtherPayment: () => createOwnerCheck(() => this.#openJournal()),
     });
     this.#startedAt = new Date(client.clock.now()).toISOString();
+  }
+
+  #openJournal(): GuardedJournal {
+    return new GuardedJournal(batchCall, '', this.#context);
+  }
+
+  /** Asks the journal whether first claims need a search of the list. */
+  async readSearchFirst(): Promise<void> {
+    const journal = this.#openJournal();
+    const isNever = journal.searchFirst === 'never';
+    // If the journal fails now, each payment asks it again, and reports the failure.
+    this.searchesFirst = !isNever && (await journal.searchesFirst().catch(() => true));
   }
 
   /** When a search made progress that a payment needs before its first claim, by `elapsed`. */

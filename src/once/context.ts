@@ -8,7 +8,6 @@ import type { Journal } from '../journals/journal.ts';
 import type { OnceInput, Transfer } from '../schemas/transfer.ts';
 import {
   createPageSizes,
-  requireResult,
   type IsOtherPayment,
   type Reconciliation,
   type Search,
@@ -57,7 +56,7 @@ export interface OnceContext extends JournalContext {
   readonly headers: RequestOptions['headers'];
   /** When the payment was first requested, as the caller states by the option `since`. */
   readonly since?: number | undefined;
-  readonly reads: Pick<PaymentReads, 'get' | 'getAccount' | 'search'>;
+  readonly reads: ReturnType<typeof createReads>;
 }
 
 interface PaymentSearchOptions {
@@ -70,70 +69,45 @@ interface PaymentSearchOptions {
 }
 
 /** Reads transfers with the options of one call. A batch's payments share searches of the list. */
-class PaymentReads {
-  readonly #client: ClientContext;
-  readonly #options: RequestOptions;
-  readonly #within: Trace | undefined;
-  readonly #sharedSearches: SharedSearches | undefined;
-  readonly #pageSize = createPageSizes();
-
-  constructor(
-    client: ClientContext,
-    options: RequestOptions,
-    within?: Trace,
-    searches?: SharedSearches,
-  ) {
-    this.#client = client;
-    this.#options = options;
-    this.#within = within;
-    this.#sharedSearches = searches;
-  }
-
-  get(id: string, timeLeft: number): Promise<Transfer> {
-    return this.#client.api.get(id, this.#options, { within: this.#within, timeLeft });
-  }
-
-  getAccount(id: string, timeLeft: number): Promise<unknown> {
-    return this.#client.api.getAccount(id, this.#options, { within: this.#within, timeLeft });
-  }
-
-  /**
-   * Searches the list of the source account for a payment. A batch searches for many payments in
-   * one search, so `timeLeft` and `onPage` of one payment have no effect there.
-   */
-  async search(
-    search: Search<OnceInput>,
-    { isUnclaimed, timeLeft, onPage, isOtherPayment }: PaymentSearchOptions,
-  ): Promise<Reconciliation> {
-    if (this.#sharedSearches !== undefined) {
-      return isUnclaimed
-        ? await this.#sharedSearches.searchUnclaimed(search)
-        : await this.#sharedSearches.search(search);
-    }
-    const searches: readonly [Search] = [search];
-    const circumstances = { timeLeft, onPage, isOtherPayment, within: this.#within };
-    const [result] = await this.#client.transferSearch.search(
-      search.input.sourceAccountId,
-      searches,
-      { paging: this.#options, pageSize: this.#pageSize, ...circumstances },
-    );
-    return requireResult(result);
-  }
+function createReads(
+  { api, transferSearch }: ClientContext,
+  options: RequestOptions,
+  within: Trace | undefined,
+  sharedSearches: SharedSearches | undefined,
+) {
+  const pageSize = createPageSizes();
+  return {
+    get: (id: string, timeLeft: number): Promise<Transfer> =>
+      api.get(id, options, { within, timeLeft }),
+    getAccount: (id: string, timeLeft: number): Promise<unknown> =>
+      api.getAccount(id, options, { within, timeLeft }),
+    /**
+     * Searches the list of the source account for a payment. A batch searches for many payments in
+     * one search, so the circumstances of one payment have no effect there.
+     */
+    search: (
+      search: Search<OnceInput>,
+      { isUnclaimed, ...circumstances }: PaymentSearchOptions,
+    ): Promise<Reconciliation> => {
+      if (sharedSearches === undefined) {
+        const scan = { paging: options, pageSize, within, ...circumstances };
+        return transferSearch.searchOne(search, scan);
+      }
+      return isUnclaimed ? sharedSearches.searchUnclaimed(search) : sharedSearches.search(search);
+    },
+  };
 }
 
-/** Applies the options of one call to the client's settings. `searches` are those of a batch. */
+/**
+ * Applies the options of one call to the client's settings. `since` is the checked option, and
+ * `searches` are those of a batch.
+ */
 export function applyOptions(
   client: ClientContext,
-  options: Omit<OnceOptions, 'since'>,
-  {
-    since,
-    within,
-    searches,
-  }: {
-    readonly since?: number | undefined;
-    readonly within?: Trace | undefined;
-    readonly searches?: SharedSearches | undefined;
-  } = {},
+  options: OnceOptions,
+  within?: Trace,
+  since?: number,
+  searches?: SharedSearches,
 ): OnceContext {
   return {
     ...client,
@@ -146,6 +120,6 @@ export function applyOptions(
     since,
     signal: options.signal,
     readPlatformTime: () => client.pipeline.platformTime(),
-    reads: new PaymentReads(client, selectReadOptions(options), within, searches),
+    reads: createReads(client, selectReadOptions(options), within, searches),
   };
 }

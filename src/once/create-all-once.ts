@@ -164,7 +164,8 @@ async function createRun(
   if (issues.length === 0) issues.push(...findTotalsIssues(rows, expect));
   if (issues.length > 0) throw invalidArguments(batchCall, issues, client.pipeline.redact);
   if (Array.isArray(rows)) warnOfReferences(rows);
-  const payments = await BatchPayments.create(client, onceOptions, requestedAt);
+  const payments = new BatchPayments(client, onceOptions, requestedAt);
+  await payments.readSearchFirst();
   const setup = {
     inputs: rows,
     concurrency,

@@ -14,7 +14,7 @@ import {
 } from '../schemas/transfer.ts';
 import type { TransferredResult } from './batch-results.ts';
 import { applyOptions, type ClientContext } from './context.ts';
-import { createCall, Creation } from './creation.ts';
+import { checkCreation, createCall, type Sender } from './creation.ts';
 import { checkReference, onceOptionChecks, type OnceOptions } from './options.ts';
 import { Payment, type ReadPayment } from './payment.ts';
 import type { SharedSearches } from './shared-searches.ts';
@@ -105,9 +105,6 @@ export const createOnceEvent = (
 
 type OnceDecision = Pick<OnceEvent, 'result'> & Partial<OnceEvent>;
 
-/** What sends a payment. */
-export type Sender = Pick<Creation, 'authorize' | 'send'>;
-
 interface PaymentParts<T> {
   readonly readRecorded: (read: () => Promise<Transfer>) => Promise<T>;
   /** The searches that the payments of a batch share. */
@@ -151,7 +148,7 @@ function checkPayment(
   const reference = (input as Partial<OnceInput> | undefined)?.description;
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
-  const creation = Creation.check({ ...client, journal }, input, validOptions, within, inputIssues);
+  const creation = checkCreation({ ...client, journal }, input, validOptions, within, inputIssues);
   // An invalid `description` was already reported above, because the description is the reference.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),
@@ -159,6 +156,6 @@ function checkPayment(
   if (creation === undefined || issues.length > 0) {
     throw invalidArguments(createCall, issues, client.pipeline.redact);
   }
-  const context = applyOptions(client, journalOptions, { since: requestedAt, within, searches });
+  const context = applyOptions(client, journalOptions, within, requestedAt, searches);
   return new Payment(createCall, input, sender ?? creation, context);
 }

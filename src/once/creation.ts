@@ -1,5 +1,5 @@
 import { argument, path } from '../calls/arguments.ts';
-import { hasId, identity, type Call, type PreparedRequest } from '../calls/call.ts';
+import { hasId, identity, type Call } from '../calls/call.ts';
 import type { RequestOptions } from '../calls/options.ts';
 import { responseCheck } from '../calls/response.ts';
 import type { Trace } from '../calls/tracing.ts';
@@ -28,62 +28,50 @@ export const createCall: CallIdentity = {
   path: '/transfers',
 };
 
-/** The request of `createOnce` that sends a payment, with checked arguments. */
-export class Creation {
-  readonly #pipeline: ClientContext['pipeline'];
-  readonly #call: Call<TransferCreated>;
-  readonly #prepared: PreparedRequest;
-  readonly #within: Trace;
-
-  private constructor(
-    pipeline: ClientContext['pipeline'],
-    call: Call<TransferCreated>,
-    prepared: PreparedRequest,
-    within: Trace,
-  ) {
-    this.#pipeline = pipeline;
-    this.#call = call;
-    this.#prepared = prepared;
-    this.#within = within;
-  }
-
-  /** Checks a payment's arguments. Returns undefined and adds to `issues` if one is invalid. */
-  static check(
-    client: ClientContext,
-    input: OnceInput,
-    options: RequestOptions | undefined,
-    within: Trace,
-    issues: Issue[],
-  ): Creation | undefined {
-    const reference = (input as Partial<OnceInput> | undefined)?.description;
-    const { pipeline } = client;
-    const call: Call<TransferCreated> = {
-      ...creationCall(input, client),
-      findSimilar: createSimilarFinder(client, isReference(reference) ? reference : undefined),
-      optionNames: onceOptionNames,
-      ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
-      idempotencyKey: isReference(reference) ? reference : undefined,
-      // The documented response has no terms, but one that has them must have those of this payment.
-      isOther: (response) => isCertainlyOther(response as Transfer, input),
-    };
-    const prepared = pipeline.check(call, options, issues);
-    return prepared && new Creation(pipeline, call, prepared, within);
-  }
-
+/** What authorizes and sends a payment. */
+export interface Sender {
   /** Calls the option `authorize`. Rejects on a veto, or if that takes longer than `timeLeft`. */
-  authorize(timeLeft: number): Promise<void> {
-    const call = { ...this.#call, operation: createCall.operation };
-    return this.#pipeline.authorize(call, this.#prepared, this.#within, timeLeft);
-  }
-
+  readonly authorize: (timeLeft: number) => Promise<void>;
   /**
    * Sends the payment within `timeLeft`. No request starts after `notAfter`, a time of the wall
    * clock. `beforeSending` is called just before each request, and stops the payment if it throws.
    */
-  send(timeLeft: number, notAfter: number, beforeSending: () => void): Promise<TransferCreated> {
-    const call = { ...this.#call, beforeSending };
-    return this.#pipeline.send(call, this.#prepared, this.#within, { timeLeft, notAfter });
-  }
+  readonly send: (
+    timeLeft: number,
+    notAfter: number,
+    beforeSending: () => void,
+  ) => Promise<TransferCreated>;
+}
+
+/** Checks a payment's arguments. Returns undefined and adds to `issues` if one is invalid. */
+export function checkCreation(
+  client: ClientContext,
+  input: OnceInput,
+  options: RequestOptions | undefined,
+  within: Trace,
+  issues: Issue[],
+): Sender | undefined {
+  const reference = (input as Partial<OnceInput> | undefined)?.description;
+  const { pipeline } = client;
+  const call: Call<TransferCreated> = {
+    ...creationCall(input, client),
+    findSimilar: createSimilarFinder(client, isReference(reference) ? reference : undefined),
+    optionNames: onceOptionNames,
+    ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
+    idempotencyKey: isReference(reference) ? reference : undefined,
+    // The documented response has no terms, but one that has them must have those of this payment.
+    isOther: (response) => isCertainlyOther(response as Transfer, input),
+  };
+  const prepared = pipeline.check(call, options, issues);
+  if (prepared === undefined) return undefined;
+  return {
+    authorize: (timeLeft) => {
+      const asked = { ...call, operation: createCall.operation };
+      return pipeline.authorize(asked, prepared, within, timeLeft);
+    },
+    send: (timeLeft, notAfter, beforeSending) =>
+      pipeline.send({ ...call, beforeSending }, prepared, within, { timeLeft, notAfter }),
+  };
 }
 
 const inputHint = 'set it in the input, where transfers.reconcile looks for it';

@@ -18,7 +18,7 @@ import { createNotPaid, createPaid, isOpen, readDeadline, readHistory } from './
 import { GuardedJournal } from './guarded-journal.ts';
 import { checkReference, decideOptionChecks, type DecideOptions } from './options.ts';
 import { maxShownCandidates } from './payment.ts';
-import { createOwnerCheck, PaymentSearch, transfersOf } from './payment-search.ts';
+import { createOwnerCheck, searchForPayment, transfersOf } from './payment-search.ts';
 
 export const decideCall: CallIdentity = {
   operation: 'transfers.decide',
@@ -46,14 +46,9 @@ export async function decide(
   if (!isReference(reference)) checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
   if (issues.length > 0) throw invalidArguments(decideCall, issues, client.pipeline.redact);
-  const context = applyOptions(client, onceOptions, { within });
-  await new Verdict(decideCall, reference, context).record(verdict, { by, force });
+  const context = applyOptions(client, onceOptions, within);
+  await new Verdict(reference, context, by, force).record(verdict);
   forgetPayment(context.baseUrl, reference);
-}
-
-interface DecisionOptions {
-  readonly by?: string | undefined;
-  readonly force?: boolean | undefined;
 }
 
 /** An operator's decision on one payment. */
@@ -61,13 +56,15 @@ class Verdict {
   readonly #reference: string;
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
-  readonly #search: PaymentSearch;
+  readonly #by: string | undefined;
+  readonly #force: boolean;
 
-  constructor(call: CallIdentity, reference: string, context: OnceContext) {
+  constructor(reference: string, context: OnceContext, by: string | undefined, force = false) {
     this.#reference = reference;
     this.#context = context;
-    this.#journal = new GuardedJournal(call, reference, context);
-    this.#search = new PaymentSearch(context, this.#journal);
+    this.#journal = new GuardedJournal(decideCall, reference, context);
+    this.#by = by;
+    this.#force = force;
   }
 
   /**
@@ -76,44 +73,36 @@ class Verdict {
    * transfer, skips the check that the entry belongs to this platform, and the checks that
    * `#findCandidates` names.
    */
-  async record(verdict: string, { by, force = false }: DecisionOptions): Promise<void> {
+  async record(verdict: string): Promise<void> {
     const { errors } = this.#journal;
     const stored = await this.#journal.readOwn(this.#reference);
     const decided = stored?.state === 'paid' ? stored.transferId : stored?.state;
     if (decided === verdict) return;
-    if (stored?.state === 'paid' && !force) {
+    if (stored?.state === 'paid' && !this.#force) {
       throw errors.createConflictError(`The payment was made (${stored.transferId})`);
     }
-    if (isOpen(stored) && !force) this.#journal.rejectOtherPlatform(stored);
+    if (isOpen(stored) && !this.#force) this.#journal.rejectOtherPlatform(stored);
     // Read the journal's time before the search. If a claim expires only during the search, its
     // transfer may appear too late for the search to see it.
     const now = await this.#journal.now();
     const before = stored && (await this.#journal.correctTimes(stored, now));
     const after =
       verdict === 'not_paid'
-        ? await this.#decideNotPaid(before, now, { by, force })
-        : await this.#decidePaid(before, verdict, now, { by, force });
+        ? await this.#decideNotPaid(before, now)
+        : await this.#decidePaid(before, verdict, now);
     if (!(await this.#journal.swap(before, after))) throw errors.createInProgressError();
   }
 
-  async #decideNotPaid(
-    before: JournalEntry | undefined,
-    now: number,
-    { by, force }: DecisionOptions,
-  ): Promise<NotPaidEntry> {
+  async #decideNotPaid(before: JournalEntry | undefined, now: number): Promise<NotPaidEntry> {
     if (before === undefined) throw this.#journal.errors.createReferenceError();
     const input = await this.#readInput(before);
     const recorded = before.state === 'paid' ? [before.transferId] : [];
-    const listed = await this.#findCandidates(before, input, now, { force, except: recorded });
-    return createNotPaid(before, now, { listed, by }, { input, platform: this.#context.baseUrl });
+    const listed = await this.#findCandidates(before, input, now, recorded);
+    const decision = { listed, by: this.#by };
+    return createNotPaid(before, now, decision, { input, platform: this.#context.baseUrl });
   }
 
-  async #decidePaid(
-    before: JournalEntry | undefined,
-    id: string,
-    now: number,
-    { by, force }: DecisionOptions,
-  ): Promise<PaidEntry> {
+  async #decidePaid(before: JournalEntry | undefined, id: string, now: number): Promise<PaidEntry> {
     const { errors } = this.#journal;
     const transfer = await this.#context.reads.get(id, this.#journal.timeLeft);
     const input =
@@ -126,17 +115,17 @@ class Verdict {
       throw errors.createConflictError(`${id} was made for another reference of this journal`);
     }
     if (transfer.description !== this.#reference) {
-      if (before === undefined && force !== true) {
+      if (before === undefined && !this.#force) {
         throw errors.createConflictError(
           `The journal has no entry of this payment, and ${id} has another description.\nCheck the reference; force records the transfer all the same`,
         );
       }
       // A request of the payment may still take effect, beside the transfer that the operator names.
       const except = before?.state === 'paid' ? [id, before.transferId] : [id];
-      if (before !== undefined) await this.#findCandidates(before, input, now, { force, except });
+      if (before !== undefined) await this.#findCandidates(before, input, now, except);
     }
     const terms = { input, platform: this.#context.baseUrl };
-    return createPaid(before, { transferId: id, at: now, by }, terms);
+    return createPaid(before, { transferId: id, at: now, by: this.#by }, terms);
   }
 
   /** The payment's terms. If `prune` has dropped them, its recorded transfer has to show them. */
@@ -168,18 +157,16 @@ class Verdict {
     entry: JournalEntry,
     input: OnceInput,
     now: number,
-    {
-      force = false,
-      except,
-    }: { readonly force?: boolean | undefined; readonly except: readonly string[] },
+    except: readonly string[],
   ): Promise<string[]> {
     const { errors } = this.#journal;
     if (entry.state === 'not_paid') return [];
     let listed: readonly Transfer[] = [];
-    const canIgnore = force && isOpen(entry);
+    const canIgnore = this.#force && isOpen(entry);
     try {
       if (!canIgnore) await this.#rejectForeignKey(entry, input);
-      listed = transfersOf(await this.#search.run(entry, input, { scans: 'twice' }));
+      const how = { scans: 'twice' } as const;
+      listed = transfersOf(await searchForPayment(this.#context, this.#journal, entry, input, how));
     } catch (error) {
       if (!canIgnore) throw error;
       this.#journal.startLastWrite();
@@ -193,7 +180,7 @@ class Verdict {
       );
     }
     const ids = listed.map(({ id }) => id).filter(isTransferId);
-    const endsAt = isOpen(entry) ? this.#findEnd(entry, force) : this.#findListedTime(entry, now);
+    const endsAt = isOpen(entry) ? this.#findEnd(entry) : this.#findListedTime(entry, now);
     if (now >= endsAt) return ids;
     const times = { retryAfterMs: endsAt - now, endsAt };
     throw isOpen(entry)
@@ -202,9 +189,9 @@ class Verdict {
   }
 
   /** The time, by the journal's clock, from which an operator may decide about a claim. */
-  #findEnd(claim: OpenEntry, force: boolean): number {
+  #findEnd(claim: OpenEntry): number {
     const deadline = readDeadline(claim, this.#context.totalTimeout);
-    if (force) return deadline;
+    if (this.#force) return deadline;
     const endsAt = claim.expiresAt ?? deadline + defaultGracePeriod;
     return Math.max(endsAt, deadline + this.#gracePeriod);
   }

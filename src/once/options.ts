@@ -66,10 +66,11 @@ export const decideOptionChecks = (): OptionChecks<DecideOptions> => ({
 
 /** The options of `createOnce` for its reads, without `query` and `body` of the creation. */
 export const selectReadOptions = ({
+  since: _since,
   journal: _journal,
   gracePeriod: _gracePeriod,
   ...callOptions
-}: Omit<OnceOptions, 'since'>): RequestOptions => ({
+}: OnceOptions): RequestOptions => ({
   ...callOptions,
   query: undefined,
   body: undefined,

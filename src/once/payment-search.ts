@@ -15,112 +15,95 @@ import { isOpen, readFirstClaim, readFirstTime } from './entries.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 import type { JournalEntry } from '../journals/journal.ts';
 
-/** Searches the platform's list of the source account's transfers for one payment. */
-export class PaymentSearch {
-  readonly #context: OnceContext;
-  readonly #journal: GuardedJournal;
+export interface SearchCause {
+  /** The error that led to the search. */
+  readonly cause?: unknown;
+  readonly scans: Scans;
+}
 
-  constructor(context: OnceContext, journal: GuardedJournal) {
-    this.#context = context;
-    this.#journal = journal;
-  }
-
-  /**
-   * Searches the platform's list, with as many scans as `scans` says, and leaves out transfers that
-   * the journal records as other payments. Throws a PaymentInDoubtError if the search fails. Its
-   * cause is `cause`, the error that led to the search, or else the error of the search.
-   */
-  async run(
-    entry: JournalEntry | undefined,
-    input: OnceInput,
-    { cause, scans }: { readonly cause?: unknown; readonly scans: Scans },
-  ): Promise<SearchResult> {
-    const { signal, sharedSearches, reads } = this.#context;
-    const { errors } = this.#journal;
-    const search: Search<OnceInput> = {
-      input,
-      scans,
-      earliest: scans === 'twice' ? this.#context.since : await this.#estimateEarliest(entry),
-      dismissed: new Set(entry?.dismissed),
-      takeover: scans === 'twice' ? this.#describeTakeover(entry) : undefined,
-    };
-    const isUnclaimed = entry === undefined && scans === 'confirmed';
+/**
+ * Searches the list of the source account's transfers for one payment, with as many scans as
+ * `scans` says, and leaves out transfers that the journal records as other payments. Throws a
+ * PaymentInDoubtError if the search fails. Its cause is `cause`, or else the error of the search.
+ */
+export async function searchForPayment(
+  context: OnceContext,
+  journal: GuardedJournal,
+  entry: JournalEntry | undefined,
+  input: OnceInput,
+  { cause, scans }: SearchCause,
+): Promise<SearchResult> {
+  const { signal, sharedSearches, reads, since } = context;
+  const { errors } = journal;
+  const isTakeover = scans === 'twice';
+  const search: Search<OnceInput> = {
+    input,
+    scans,
+    earliest: isTakeover ? since : await estimateEarliest(since, journal, entry),
+    dismissed: new Set(entry?.dismissed),
+    takeover: isTakeover ? describeTakeover(context, journal, entry) : undefined,
+  };
+  let pages = 0;
+  const onPage = (): void => {
+    pages += 1;
+  };
+  try {
+    const found = await reads.search(search, {
+      isUnclaimed: entry === undefined && scans === 'confirmed',
+      timeLeft: () => journal.timeLeft,
+      onPage,
+      isOtherPayment: createOwnerCheck(() => journal),
+    });
+    if (sharedSearches !== undefined) journal.restart();
+    return found;
+  } catch (error) {
+    if (signal?.aborted === true) throw errors.createAbortError(signal.reason);
+    if (error instanceof PaymentInDoubtError) throw error;
     const claim = isOpen(entry) ? entry : undefined;
-    let pages = 0;
-    const onPage = (): void => {
-      pages += 1;
-    };
-    const isOtherPayment = createOwnerCheck(() => this.#journal);
-    try {
-      const found = await reads.search(search, {
-        isUnclaimed,
-        timeLeft: () => this.#journal.timeLeft,
-        onPage,
-        isOtherPayment,
-      });
-      if (sharedSearches !== undefined) this.#journal.restart();
-      return found;
-    } catch (error) {
-      if (signal?.aborted === true) throw errors.createAbortError(signal.reason);
-      if (error instanceof PaymentInDoubtError) throw error;
-      const isOver = sharedSearches === undefined && this.#journal.timeLeft <= 0;
-      throw isOver
-        ? await this.#createEndlessError(entry, { cause, scans, pages })
-        : errors.createInDoubtError(claim, cause ?? error);
+    if (sharedSearches !== undefined || journal.timeLeft > 0) {
+      throw errors.createInDoubtError(claim, cause ?? error);
     }
-  }
-
-  /**
-   * Creates the error of a search that did not end in time. If it is the list that is long, nothing
-   * changes by itself, so from the second time on it is not retryable.
-   */
-  async #createEndlessError(
-    entry: JournalEntry | undefined,
-    {
-      cause,
-      scans,
-      pages,
-    }: { readonly cause: unknown; readonly scans: Scans; readonly pages: number },
-  ): Promise<Error> {
-    const { totalTimeout, lastSearches } = this.#context;
-    const { errors } = this.#journal;
-    const claim = isOpen(entry) ? entry : undefined;
-    // Without a page, the platform does not respond, or the call's own request has taken the time.
-    const hasTaken = pages === 0 && cause !== undefined;
-    const retryable = pages === 0 || lastSearches.addEndless(errors.reference);
-    const problem = `the search of the list did not end within ${totalTimeout} ms (totalTimeout); it read ${pages} pages`;
+    // If it is the list that is long, nothing changes by itself. Without a page, the platform does
+    // not respond, or the call's own request has taken the time.
+    const retryable = pages === 0 || context.lastSearches.addEndless(errors.reference);
+    const problem = `the search of the list did not end within ${context.totalTimeout} ms (totalTimeout); it read ${pages} pages`;
     if (scans === 'confirmed') {
       const hint = `${searchHint}, or searchFirst: 'never' for a journal that loses nothing`;
-      return await this.#journal.confirmNotSent(
-        errors.createNotSentError(problem, hint, retryable),
-      );
+      throw await journal.confirmNotSent(errors.createNotSentError(problem, hint, retryable));
     }
-    const detail = `In this call, ${problem}.\n${searchHint}`;
-    return errors.createInDoubtError(claim, cause, hasTaken ? '' : detail, { retryable });
+    const hasTaken = pages === 0 && cause !== undefined;
+    const detail = hasTaken ? '' : `In this call, ${problem}.\n${searchHint}`;
+    throw errors.createInDoubtError(claim, cause, detail, { retryable });
   }
+}
 
-  /** The earliest time at which the payment can have been made, by this machine's clock. */
-  async #estimateEarliest(entry: JournalEntry | undefined): Promise<number | undefined> {
-    const { since } = this.#context;
-    // A store that may have lost an earlier claim does not know when the payment was first claimed.
-    if (entry === undefined || (await this.#journal.searchesFirst())) return since;
-    const firstAt = this.#journal.toLocalTime(readFirstTime(entry));
-    return Math.min(since ?? firstAt, firstAt);
-  }
+/** The earliest time at which the payment can have been made, by this machine's clock. */
+async function estimateEarliest(
+  since: number | undefined,
+  journal: GuardedJournal,
+  entry: JournalEntry | undefined,
+): Promise<number | undefined> {
+  // A store that may have lost an earlier claim does not know when the payment was first claimed.
+  if (entry === undefined || (await journal.searchesFirst())) return since;
+  const firstAt = journal.toLocalTime(readFirstTime(entry));
+  return Math.min(since ?? firstAt, firstAt);
+}
 
-  /** Since when a request of a payment that is taken over, or decided, may have taken effect. */
-  #describeTakeover(entry: JournalEntry | undefined): Takeover {
-    const comparesTerms = this.#context.platform.descriptions !== 'as_sent';
-    if (entry === undefined) return { since: epoch, isPlatformTime: false, comparesTerms };
-    const firstAt = isOpen(entry) ? readFirstClaim(entry) : readFirstTime(entry);
-    // An earlier series of claims, which an operator has ended, may have another platform time.
-    const isFirst = isOpen(entry) && readFirstTime(entry) >= firstAt;
-    if (isFirst && entry.platformTime !== undefined) {
-      return { since: entry.platformTime, isPlatformTime: true, comparesTerms };
-    }
-    const since = this.#journal.toLocalTime(firstAt);
-    return { since, isPlatformTime: false, comparesTerms };
+/** Since when a request of a payment that is taken over, or decided, may have taken effect. */
+function describeTakeover(
+  { platform }: OnceContext,
+  journal: GuardedJournal,
+  entry: JournalEntry | undefined,
+): Takeover {
+  const comparesTerms = platform.descriptions !== 'as_sent';
+  if (entry === undefined) return { since: epoch, isPlatformTime: false, comparesTerms };
+  const firstAt = isOpen(entry) ? readFirstClaim(entry) : readFirstTime(entry);
+  // An earlier series of claims, which an operator has ended, may have another platform time.
+  const isFirst = isOpen(entry) && readFirstTime(entry) >= firstAt;
+  if (isFirst && entry.platformTime !== undefined) {
+    return { since: entry.platformTime, isPlatformTime: true, comparesTerms };
   }
+  return { since: journal.toLocalTime(firstAt), isPlatformTime: false, comparesTerms };
 }
 
 /** The payment of the journal that a listed transfer is. */

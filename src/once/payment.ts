@@ -18,7 +18,7 @@ import { warn } from '../internal/runtime.ts';
 import { findDifferingFields } from '../search/compare.ts';
 import { epoch } from '../search/search.ts';
 import type { OnceContext } from './context.ts';
-import type { Creation } from './creation.ts';
+import type { Sender } from './creation.ts';
 import {
   findNextStep,
   findSituation,
@@ -38,7 +38,7 @@ import {
   type Before,
 } from './entries.ts';
 import { GuardedJournal } from './guarded-journal.ts';
-import { PaymentSearch, searchHint, transfersOf } from './payment-search.ts';
+import { searchForPayment, searchHint, transfersOf, type SearchCause } from './payment-search.ts';
 import { readRecorded } from './recorded.ts';
 
 /*
@@ -95,32 +95,20 @@ const maxRecordTries = 3;
 /** One call of createOnce. */
 export class Payment {
   readonly #input: OnceInput;
-  readonly #creation: Pick<Creation, 'authorize' | 'send'>;
+  readonly #sender: Sender;
   readonly #context: OnceContext;
   readonly #journal: GuardedJournal;
-  readonly #search: PaymentSearch;
   readonly #doubt: CallDoubt;
 
-  constructor(
-    call: CallIdentity,
-    input: OnceInput,
-    creation: Pick<Creation, 'authorize' | 'send'>,
-    context: OnceContext,
-  ) {
+  constructor(call: CallIdentity, input: OnceInput, sender: Sender, context: OnceContext) {
     this.#input = input;
-    this.#creation = creation;
+    this.#sender = sender;
     this.#context = context;
     this.#journal = new GuardedJournal(call, input.description, context);
-    this.#search = new PaymentSearch(context, this.#journal);
     const { clock, pipeline, sharedSearches } = context;
-    const { isInMemory } = this.#journal;
-    this.#doubt = new CallDoubt(
-      this.#terms,
-      pipeline.redactOwn,
-      clock,
-      isInMemory,
-      sharedSearches?.batch,
-    );
+    const { redactOwn } = pipeline;
+    const how = [this.#journal.isInMemory, sharedSearches?.batch] as const;
+    this.#doubt = new CallDoubt(this.#terms, redactOwn, clock, ...how);
   }
 
   /**
@@ -177,7 +165,7 @@ export class Payment {
       switch (step.next) {
         case 'search':
           if (error === undefined) this.#answerFromLastSearch(situation, claim);
-          found = await this.#search.run(entry, this.#input, { cause: error, scans: step.scans });
+          found = await this.#search(entry, { cause: error, scans: step.scans });
           break;
         case 'record':
           return await this.#recordFound(entry, step.transfer);
@@ -199,6 +187,10 @@ export class Payment {
           );
       }
     }
+  }
+
+  #search(entry: Before, how: SearchCause): Promise<SearchResult> {
+    return searchForPayment(this.#context, this.#journal, entry, this.#input, how);
   }
 
   /** Throws if this client has searched for the same claim, and `retryAfterMs` is not over yet. */
@@ -247,7 +239,7 @@ export class Payment {
       // This machine's clocks were read before the journal's, so no request outlasts its claim.
       const { timeLeft, notAfter } = this.#journal;
       const checkStore = () => this.#journal.checkStore();
-      created = await this.#creation.send(timeLeft, notAfter, checkStore);
+      created = await this.#sender.send(timeLeft, notAfter, checkStore);
     } catch (error) {
       if (error instanceof PaymentInDoubtError) return await this.#giveUp(error, claim, before);
       return await this.#handleFailure(error, claim, before);
@@ -263,7 +255,7 @@ export class Payment {
   async #authorize(before: Before): Promise<void> {
     const { errors } = this.#journal;
     try {
-      await this.#creation.authorize(this.#journal.timeLeft);
+      await this.#sender.authorize(this.#journal.timeLeft);
     } catch (error) {
       if (error instanceof AbortError) throw errors.createAbortError(error.cause);
       throw isOpen(before) ? errors.createInDoubtError(before, error) : error;
@@ -526,7 +518,7 @@ export class Payment {
   /** Ids of other transfers by which another call may have made the same payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
-    const search = this.#search.run(undefined, this.#input, { scans: 'once' });
+    const search = this.#search(undefined, { scans: 'once' });
     // If the search fails, the error names only the transfer that this call has made.
     const found: SearchResult = await search.catch(() => ({ result: 'not_found' }));
     return transfersOf(found)

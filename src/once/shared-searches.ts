@@ -41,18 +41,23 @@ interface Source {
   current: { readonly references: Set<string>; readonly end: Promise<void> } | undefined;
 }
 
+interface SharedOptions {
+  readonly paging: RequestOptions;
+  readonly clock: Required<Clock>;
+  /** How many milliseconds the result of a search may be used for a payment without a claim. */
+  readonly freshMs: number;
+  readonly since: number | undefined;
+  /** Returns the check of one search, which asks the journal once for each transfer. */
+  readonly isOtherPayment: () => IsOtherPayment;
+}
+
 /**
  * Searches the platform's lists for all payments of a batch. One search serves every payment of its
  * source account that waits when the search starts. A payment that asks later gets the next search.
  */
 export class SharedSearches {
   readonly #transferSearch: TransferSearch;
-  readonly #paging: RequestOptions;
-  readonly #clock: Required<Clock>;
-  /** How many milliseconds the result of a search may be used for a payment without a claim. */
-  readonly #freshMs: number;
-  readonly #since: number | undefined;
-  readonly #isOtherPayment: () => IsOtherPayment;
+  readonly #options: SharedOptions;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
   /** Marks the payments of the batch, without keeping what its searches have read. */
@@ -64,29 +69,9 @@ export class SharedSearches {
   /** Runs a search in the async context of the caller's loop, because many payments share it. */
   readonly #runInContext = keepContext();
 
-  constructor(
-    transferSearch: TransferSearch,
-    {
-      paging,
-      clock,
-      freshMs,
-      since,
-      isOtherPayment,
-    }: {
-      paging: RequestOptions;
-      clock: Required<Clock>;
-      freshMs: number;
-      since: number | undefined;
-      /** Returns the check of one search, which asks the journal once for each transfer. */
-      isOtherPayment: () => IsOtherPayment;
-    },
-  ) {
+  constructor(transferSearch: TransferSearch, options: SharedOptions) {
     this.#transferSearch = transferSearch;
-    this.#paging = paging;
-    this.#clock = clock;
-    this.#freshMs = freshMs;
-    this.#since = since;
-    this.#isOtherPayment = isOtherPayment;
+    this.#options = options;
   }
 
   /** Makes each search fail, also those that run. The caller has to abort the reading of the list. */
@@ -131,7 +116,8 @@ export class SharedSearches {
       if (source.isSearching) return;
       source.isSearching = true;
       // Payments that ask in the same turn of the event loop share the search of the list.
-      this.#runInContext(() => this.#clock.setTimeout(() => void this.#searchForAll(source), 0));
+      const search = () => void this.#searchForAll(source);
+      this.#runInContext(() => this.#options.clock.setTimeout(search, 0));
     });
     return finding.then(requireResult);
   }
@@ -166,12 +152,13 @@ export class SharedSearches {
       const [first] = waiters;
       if (first === undefined) return;
       const source = first.request.input.sourceAccountId;
-      const isOtherPayment = this.#isOtherPayment();
+      const { paging, clock } = this.#options;
+      const isOtherPayment = this.#options.isOtherPayment();
       const isForFirstClaim = waiters.some(({ request }) => request.scans === 'confirmed');
       const onPage = (): void => {
-        if (isForFirstClaim) this.lastPageAt = this.#clock.elapsed();
+        if (isForFirstClaim) this.lastPageAt = clock.elapsed();
       };
-      const options = { paging: this.#paging, pageSize, isOtherPayment, onPage };
+      const options = { paging, pageSize, isOtherPayment, onPage };
       const findings = await this.#transferSearch.search(source, requests, options);
       // The findings are in the order of `requests`: first of the waiters, then of the others.
       const unclaimedFindings = findings.slice(waiters.length);
@@ -196,7 +183,7 @@ export class SharedSearches {
     source.unsearched = new Map();
     const dismissed = new Set();
     return inputs.map((input) => {
-      return { input, scans: 'confirmed', earliest: this.#since, dismissed };
+      return { input, scans: 'confirmed', earliest: this.#options.since, dismissed };
     });
   }
 
@@ -209,23 +196,26 @@ export class SharedSearches {
       this.#sourceOf(input).unsearched.set(input.description, input);
       return;
     }
-    const [elapsed, now] = [this.#clock.elapsed(), this.#clock.now()];
+    const { clock } = this.#options;
+    const [elapsed, now] = [clock.elapsed(), clock.now()];
     this.#earlyResults.set(input.description, { result, input, elapsed, now });
   }
 
   #isFresh({ elapsed, now }: EarlyResult): boolean {
-    const ages = [this.#clock.elapsed() - elapsed, this.#clock.now() - now];
-    return ages.every((age) => age >= 0 && age < this.#freshMs);
+    const { clock, freshMs } = this.#options;
+    const ages = [clock.elapsed() - elapsed, clock.now() - now];
+    return ages.every((age) => age >= 0 && age < freshMs);
   }
 
   #sourceOf({ sourceAccountId }: OnceInput): Source {
-    let source = this.#sources.get(sourceAccountId);
-    if (source === undefined) {
-      const pageSize = createPageSizes();
-      const queues = { waiters: [], unsearched: new Map<string, OnceInput>() };
-      source = { pageSize, ...queues, isSearching: false, current: undefined };
-      this.#sources.set(sourceAccountId, source);
-    }
+    const source = this.#sources.get(sourceAccountId) ?? {
+      pageSize: createPageSizes(),
+      waiters: [],
+      unsearched: new Map(),
+      isSearching: false,
+      current: undefined,
+    };
+    this.#sources.set(sourceAccountId, source);
     return source;
   }
 }

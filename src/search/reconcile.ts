@@ -17,7 +17,6 @@ import { transferCreateInputSchema, type TransferCreateInput } from '../schemas/
 import {
   epoch,
   reconcileCall,
-  requireResult,
   stillInDoubt,
   type Reconciliation,
   type Search,
@@ -72,14 +71,17 @@ export async function reconcileTransfer(
   if (checkedInput === undefined || issues.length > 0) {
     throw stillInDoubt(invalidArguments(reconcileCall, issues, pipeline.redact), start);
   }
-  const searches: readonly [Search] = [
-    { input: checkedInput, start, clockSkew, earliest: start, scans: 'confirmed' },
-  ];
+  const target: Search = {
+    input: checkedInput,
+    start,
+    clockSkew,
+    earliest: start,
+    scans: 'confirmed',
+  };
   const endsAt = clock.elapsed() + (paging.totalTimeout ?? client.totalTimeout);
   const timeLeft = () => endsAt - clock.elapsed();
   const scanOptions = { paging, within, timeLeft };
-  const [result] = await search.search(checkedInput.sourceAccountId, searches, scanOptions);
-  return requireResult(result);
+  return await search.searchOne(target, scanOptions);
 }
 
 const reconcileOptionChecks = (): OptionChecks<ReconcileOptions> => ({

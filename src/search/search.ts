@@ -176,10 +176,6 @@ export const createScanState = (): ScanState => ({
 /** The search's result for one payment of several. An error leaves only that payment in doubt. */
 export type Finding = Reconciliation | PaymentsError;
 
-export type FindingsOf<S extends readonly Search[]> = {
-  readonly [K in keyof S]: Finding;
-};
-
 /** Returns the result of the search for one payment, or throws the error of that search. */
 export function requireResult(finding: Finding): Reconciliation {
   if (finding instanceof PaymentsError) throw finding;
@@ -211,18 +207,17 @@ export class TransferSearch {
    * Searches the list of one source account for several payments. Returns one finding for each
    * search, in the same order. An error leaves all the payments in doubt.
    */
-  async search<S extends readonly Search[]>(
+  async search(
     source: string,
-    searches: S,
+    searches: readonly Search[],
     options: ScanOptions,
-  ): Promise<FindingsOf<S>> {
+  ): Promise<readonly Finding[]> {
     try {
       const payments = searches.map((search): SoughtPayment => {
         const { input } = search;
         return { search, input, outgoing: new Map(), incoming: new Map(), hasTooMany: false };
       });
-      // The cast is right, because each search has a payment, and each payment gets a finding.
-      return (await this.#scanUntilDecided(source, payments, options)) as FindingsOf<S>;
+      return await this.#scanUntilDecided(source, payments, options);
     } catch (error) {
       const start = Math.min(...searches.map((search) => search.start ?? epoch));
       if (error instanceof ValidationError) {
@@ -231,6 +226,12 @@ export class TransferSearch {
       }
       throw error instanceof PaymentsError ? stillInDoubt(error, start) : error;
     }
+  }
+
+  /** Searches for one payment the list of its source account. */
+  async searchOne(search: Search, options: ScanOptions): Promise<Reconciliation> {
+    const findings = await this.search(search.input.sourceAccountId, [search], options);
+    return requireResult(findings[0] as Finding);
   }
 
   /**
