@@ -242,20 +242,12 @@ function streamFeed(
   });
 }
 
-/** Random names of the sandboxes of this process, by which the page notices a restart. */
-const names = new WeakMap<Sandbox, string>();
-
-/**
- * Returns the event that begins a stream with `latest`, for the page: the name of the sandbox, and
- * how many items `latest` has left out.
- */
+/** Returns the event that begins a stream with `latest`: how many items that has left out. */
 function formatStart(feed: Feed, sandbox: Sandbox, query: URLSearchParams, sent: number): string {
-  const name = names.get(sandbox) ?? crypto.randomUUID();
-  names.set(sandbox, name);
   const all = new URLSearchParams(query);
   all.delete('latest');
   const leftOut = readFeed(feed, sandbox, all).length - sent;
-  return `event: start\ndata: ${JSON.stringify({ sandbox: name, leftOut })}\n\n`;
+  return `event: start\ndata: ${JSON.stringify({ leftOut })}\n\n`;
 }
 
 /** Sends a response, whole or cut by a fault, breaks the connection, or sends nothing at all. */

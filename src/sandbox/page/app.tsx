@@ -5,7 +5,7 @@ import { Accounts } from './accounts.tsx';
 import { Faults } from './faults.tsx';
 import { LivePage, type PageState } from './live.ts';
 import { Log } from './log.tsx';
-import { Counterparties, Entities, Ibans } from './parties.tsx';
+import { Counterparties, Entities } from './parties.tsx';
 import { isRecordId, panelTitles, RunContext, type Run } from './parts.tsx';
 import { RecordView } from './record.tsx';
 import { Transfers } from './transfers.tsx';
@@ -19,13 +19,9 @@ const connections = {
 
 interface Notice {
   readonly text: string;
+  /** An error stays until the user closes it. */
   readonly isError?: boolean;
-  /** Whether the notice stays until the user closes it, as an error does. */
-  readonly stays?: boolean;
 }
-
-const restarted =
-  'The sandbox was restarted. What was in it is gone, except what --state has kept.';
 
 /**
  * Returns the id of the record in the hash of the page's address, such as #acc_000001, and a
@@ -75,7 +71,7 @@ function Header({ connection }: Pick<PageState, 'connection'>) {
 function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
   const [notice, setNotice] = useState<Notice>();
   useEffect(() => {
-    if (notice === undefined || notice.stays === true) return undefined;
+    if (notice === undefined || notice.isError === true) return undefined;
     // A success disappears after six seconds.
     const timer = setTimeout(setNotice, 6_000, undefined);
     return () => {
@@ -83,13 +79,9 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     };
   }, [notice]);
   const showError = (problem: unknown) => {
-    setNotice({ text: getMessage(problem), isError: true, stays: true });
+    setNotice({ text: getMessage(problem), isError: true });
   };
-  const { state, faults, calls, entryCount, olderCount, restarts } = pageState;
-  const { balances, connection } = pageState;
-  useEffect(() => {
-    if (restarts > 0) setNotice({ text: restarted, stays: true });
-  }, [restarts]);
+  const { connection, state, faults, calls, entryCount, hasOlder } = pageState;
   const run = useCallback<Run>(
     async (text, action, onError = showError) => {
       try {
@@ -113,7 +105,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
     <div class="notice">
       <p role="status">{notice?.isError === true ? '' : notice?.text}</p>
       <p role="alert">{notice?.isError === true ? notice.text : ''}</p>
-      {notice?.stays === true && (
+      {notice?.isError === true && (
         <button
           type="button"
           onClick={() => {
@@ -132,7 +124,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
         {state !== undefined && (
           <>
             <div class="column">
-              <Accounts accounts={state.accounts} entities={state.entities} balances={balances} />
+              <Accounts accounts={state.accounts} entities={state.entities} />
               <Transfers
                 transfers={state.transfers}
                 accounts={state.accounts}
@@ -140,19 +132,13 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
               />
             </div>
             <div class="column">
-              <Log
-                calls={calls}
-                entryCount={entryCount}
-                olderCount={olderCount}
-                onLoad={page.loadOlder}
-              />
+              <Log calls={calls} entryCount={entryCount} hasOlder={hasOlder} />
               <Faults faults={faults} />
               <ClockAndState offsetMs={state.clockOffsetMs} />
             </div>
             <div class="column across">
               <Entities entities={state.entities} />
               <Counterparties counterparties={state.counterparties} entities={state.entities} />
-              <Ibans ibans={state.ibans} accounts={state.accounts} />
             </div>
           </>
         )}
@@ -162,8 +148,7 @@ function App({ page, pageState }: { page: LivePage; pageState: PageState }) {
           id={recordId}
           state={state}
           calls={calls}
-          olderCount={olderCount}
-          onLoad={page.loadOlder}
+          hasOlder={hasOlder}
           onClose={closeRecord}
           notice={noticeView}
         />

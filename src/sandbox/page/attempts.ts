@@ -23,7 +23,7 @@ export interface Call {
 const retriedWithinMs = 90_000;
 
 /** The maximum of log entries on the page, which is also the server's maximum. */
-export const maxEntries = 10_000;
+const maxEntries = 10_000;
 
 const getLastAttempt = ({ attempts }: Call): SandboxLogEntry => attempts.at(-1) ?? attempts[0];
 

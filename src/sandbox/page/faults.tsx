@@ -61,38 +61,19 @@ function buildRule(fields: Fields): string {
   });
 }
 
-/**
- * Describes a fault rule, such as `transfers.create: an error status, 503, 1 ×`. `share` is the
- * percentage of the requests that the rule affects, if it is chosen by chance.
- */
-function describeRule(rule: SandboxFaultRule, share: number | undefined): string {
-  const { operation, times, after, fault } = rule;
+/** Describes a fault rule, such as `transfers.create: an error status, 503, 1 ×`. */
+function describeRule({ operation, times, after, percent, fault }: SandboxFaultRule): string {
   const { kind } = fault;
   const parts = [
     kindLabels[kind],
     'status' in fault && fault.status !== undefined ? String(fault.status) : '',
     'ms' in fault ? `after ${fault.ms} ms` : '',
     'when' in fault && fault.when !== undefined ? fault.when.replace('_', ' ') : '',
-    share === undefined ? '' : `for ${Number(share.toFixed(2))} % by chance`,
+    percent === undefined ? '' : `for ${Number(percent.toFixed(2))} % by chance`,
     after === undefined || after === 0 ? '' : `after ${after} more`,
     times === 'always' ? 'always' : `${times ?? 1} ×`,
   ];
   return `${operation === '*' ? 'every request' : operation}: ${parts.filter(Boolean).join(', ')}`;
-}
-
-/**
- * Returns the percentage of its requests that each rule by chance affects. A rule for every request
- * leaves fewer requests to the rules after it, so the rules of `--failures 20`, which have 5, 5.26,
- * 5.56 and 5.88 percent, affect 5 % each.
- */
-function listShares(rules: readonly SandboxFaultRule[]): (number | undefined)[] {
-  let left = 1;
-  return rules.map(({ operation, percent }) => {
-    if (percent === undefined) return undefined;
-    const share = operation === 'webhook' ? percent : percent * left;
-    if (operation === '*') left -= share / 100;
-    return share;
-  });
 }
 
 /** The fault rules, and a form for a new rule. */
@@ -103,7 +84,6 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
   // Another operation may lack the kind that was picked. The form then shows its first kind.
   const [kind] = kinds.find(([candidate]) => candidate === pickedKind) ?? kinds[0] ?? [''];
   const run = useRun();
-  const shares = listShares(faults);
   return (
     <Panel
       id="faults"
@@ -120,9 +100,7 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
       {faults.length === 0 && <Empty>Every request gets its normal response.</Empty>}
       <ul class="rows">
         {faults.map((faultRule, at) => (
-          <li key={`${at} ${JSON.stringify(faultRule.fault)}`}>
-            {describeRule(faultRule, shares[at])}
-          </li>
+          <li key={`${at} ${JSON.stringify(faultRule.fault)}`}>{describeRule(faultRule)}</li>
         ))}
       </ul>
       <Form

@@ -48,6 +48,13 @@ const formatTime = ({ time }: SandboxLogEntry) => time.slice(11, 23);
 
 type Attempts = Pick<Call, 'attempts'>;
 
+/** Says that requests of the sandbox's log are missing on the page. */
+export const Older = () => (
+  <Empty>
+    Older requests are not on this page, but in <a href="/_sandbox/log">the whole log</a>.
+  </Empty>
+);
+
 export const notLogged = 'What you do on this page is no request, and not in the log.';
 
 /** Shows one attempt of a call. The response of the last attempt is unfolded. */
@@ -137,52 +144,22 @@ export const CallRow = memo(({ attempts }: Attempts) => {
   );
 });
 
-type OlderProps = Pick<PageState, 'olderCount'> & {
-  /** Loads all requests of the sandbox's log. */
-  onLoad: () => void;
-};
-
-/** Says that requests of the sandbox's log are missing on the page, with a button to load them. */
-export function Older({ olderCount, onLoad }: OlderProps) {
-  if (olderCount === 0) return null;
-  return (
-    <div class="empty older">
-      <p>{olderCount} older requests are not loaded, and not searched.</p>
-      <button
-        type="button"
-        onClick={({ currentTarget }) => {
-          // The button disappears, so move the focus to the part of the page that it was in.
-          currentTarget.closest('section')?.focus();
-          onLoad();
-        }}
-      >
-        Load older requests
-      </button>
-    </div>
-  );
-}
-
-type LogProps = OlderProps & Pick<PageState, 'calls' | 'entryCount'>;
+type LogProps = Pick<PageState, 'calls' | 'entryCount' | 'hasOlder'>;
 
 /** The calls that pass the search, latest first, up to `maxRows`. */
-export const Log = memo(({ calls, entryCount, olderCount, onLoad }: LogProps) => {
+export const Log = memo(({ calls, entryCount, hasOlder }: LogProps) => {
   const { field, isShown } = useSearch<Call>('a request', 'id, path, text', ({ text }) => text);
   const shownCalls = calls.filter(isShown);
   return (
-    <Panel
-      id="log"
-      count={olderCount === 0 ? entryCount : `${entryCount} of ${entryCount + olderCount}`}
-      tools={field}
-    >
+    <Panel id="log" count={entryCount} tools={field}>
       <Rows
         noun="request"
         isEmpty={calls.length === 0}
         shown={shownCalls}
         renderRow={({ id, attempts }) => <CallRow key={id} attempts={attempts} />}
-        hint=" calls are shown"
       />
       {calls.length === 0 && <Empty>{notLogged}</Empty>}
-      <Older olderCount={olderCount} onLoad={onLoad} />
+      {hasOlder && <Older />}
     </Panel>
   );
 });

@@ -2,17 +2,13 @@ import { memo } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import type { Counterparty } from '../../schemas/counterparty.ts';
 import type { Entity } from '../../schemas/entity.ts';
-import type { Iban } from '../../schemas/iban.ts';
 import type { SandboxState } from '../state.ts';
 import {
-  AmountForm,
   Badge,
   Choice,
   Action,
   Field,
   getLatest,
-  listChoices,
-  RecordLink,
   RecordPanel,
   usePost,
   useRowFocus,
@@ -106,29 +102,3 @@ export const Counterparties = memo(
     );
   },
 );
-
-const IbanRow = ({ iban: { id, iban, accountId, currency } }: { iban: Iban }) => (
-  <li class="party">
-    <Who class="iban" name={iban} id={id} />
-    <small>
-      {currency} into <RecordLink id={accountId} />
-    </small>
-    <AmountForm
-      verb="Deposit"
-      id={id}
-      endpoint={`ibans/${id}/deposit`}
-      target={`${currency} through ${id}`}
-    />
-  </li>
-);
-
-export const Ibans = memo(({ ibans, accounts }: Pick<SandboxState, 'ibans' | 'accounts'>) => (
-  <RecordPanel
-    id="ibans"
-    noun="IBAN"
-    rows={ibans}
-    renderRow={(iban) => <IbanRow key={iban.id} iban={iban} />}
-  >
-    <Choice label="Account" name="accountId" options={listChoices(accounts)} />
-  </RecordPanel>
-));

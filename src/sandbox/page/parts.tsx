@@ -1,9 +1,9 @@
 import { createContext, type ComponentChildren, type TargetedSubmitEvent } from 'preact';
-import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { stringifyJson } from '../../internal/json.ts';
 import { idPrefixes, type Noun } from '../platform/ids.ts';
 import { getMessage } from '../platform/sandbox-error.ts';
-import { callControl, ControlError } from './live.ts';
+import { callControl } from './live.ts';
 
 /**
  * Runs an action, reads the state again and shows a message. Returns whether it succeeded. An error
@@ -39,7 +39,6 @@ export const panelTitles = {
   clock: 'Clock and state',
   entities: 'Entities',
   counterparties: 'Counterparties',
-  ibans: 'IBANs',
 };
 
 export function Panel(props: {
@@ -132,22 +131,6 @@ export const Json = ({ value }: { value: unknown }) => (
 /** The fields of a form by their names, without the empty ones. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-interface FormProblem {
-  /** The id of the element that shows the message. */
-  readonly messageId: string;
-  readonly fields: readonly string[];
-}
-
-const FormProblemContext = createContext<FormProblem | undefined>(undefined);
-
-/** Returns the attributes of a form's field, which say whether the sandbox has rejected its value. */
-function useFieldProblem(name: string) {
-  const problem = useContext(FormProblemContext);
-  return problem?.fields.includes(name) === true
-    ? { 'aria-invalid': true, 'aria-describedby': problem.messageId }
-    : {};
-}
-
 /**
  * A form with a button. `send` gets the text of each field that is not empty, trimmed. An error
  * stays in the form until the form is sent again.
@@ -167,7 +150,6 @@ export function Form(props: {
 }) {
   const { label, submit, submitLabel, send, done, keepsFields = false, children } = props;
   const run = useRun();
-  const messageId = useId();
   const [error, setError] = useState<unknown>();
   const onSubmit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -183,17 +165,14 @@ export function Form(props: {
         for (const text of form.querySelectorAll('input')) text.value = text.defaultValue;
     });
   };
-  const fields = error instanceof ControlError ? error.fields : [];
   return (
     <form class={props.class ?? 'form'} aria-label={label} onSubmit={onSubmit}>
-      <FormProblemContext.Provider value={{ messageId, fields }}>
-        {children}
-      </FormProblemContext.Provider>
+      {children}
       <button type="submit" aria-label={submitLabel}>
         {submit}
       </button>
       {error !== undefined && (
-        <p id={messageId} class="problem" role="alert">
+        <p class="problem" role="alert">
           {getMessage(error)}
         </p>
       )}
@@ -216,7 +195,6 @@ export function Field(props: {
     <label>
       {label !== undefined && <span>{label}</span>}
       <input
-        {...useFieldProblem(name)}
         name={name}
         aria-label={ariaLabel}
         required={required}
@@ -229,31 +207,8 @@ export function Field(props: {
   );
 }
 
-/** A form with a field for an amount. The button names the action, so no label is visible. */
-export function AmountForm(props: {
-  verb: string;
-  id: string;
-  endpoint: string;
-  /** The currency and where the amount goes, for the message. */
-  target: string;
-}) {
-  const { verb, id, endpoint, target } = props;
-  return (
-    <Form
-      label={`${verb} ${id}`}
-      class="amount-form"
-      submit={verb}
-      submitLabel={`${verb} ${id}`}
-      done={({ amount }) => `${amount} ${target}.`}
-      send={({ amount = '' }) => callControl('POST', endpoint, JSON.stringify({ amount }))}
-    >
-      <Field ariaLabel={`Amount for ${id}`} name="amount" value="100.00" required decimal />
-    </Form>
-  );
-}
-
 /** A form that creates a record, under a heading that opens the form. */
-export function Create(props: {
+function Create(props: {
   noun: string;
   endpoint: string;
   toInput?: ((fields: Fields) => object) | undefined;
@@ -288,7 +243,6 @@ export function Choice(props: {
     <label>
       <span>{label}</span>
       <select
-        {...useFieldProblem(name)}
         name={name}
         value={value}
         onChange={({ currentTarget }) => {
@@ -326,18 +280,15 @@ export function Rows<Row>(props: {
   isEmpty: boolean;
   shown: readonly Row[];
   renderRow: (row: Row) => ComponentChildren;
-  /** What follows the number of rows in the sentence that says that not all are shown. */
-  hint?: string | undefined;
 }) {
-  const { noun, isEmpty, shown, renderRow, hint = ' are shown' } = props;
+  const { noun, isEmpty, shown, renderRow } = props;
   return (
     <>
       {shown.length === 0 && <Empty>{`No ${noun} ${isEmpty ? 'yet' : 'matches'}.`}</Empty>}
       <ul class="rows scroll">{shown.slice(0, maxRows).map(renderRow)}</ul>
       {shown.length > maxRows && (
         <Empty>
-          The latest {maxRows} of {shown.length}
-          {hint}.
+          The latest {maxRows} of {shown.length} are shown.
         </Empty>
       )}
     </>
@@ -346,23 +297,22 @@ export function Rows<Row>(props: {
 
 /** The records of a noun, latest first, and a form for a new one with `children` as its fields. */
 export function RecordPanel<Row>(props: {
-  id: Noun;
+  id: Noun & keyof typeof panelTitles;
   noun: string;
   rows: readonly Row[];
   /** The rows that pass the search. Default: all. */
   shown?: readonly Row[];
   tools?: ComponentChildren;
-  hint?: string | undefined;
   renderRow: (row: Row) => ComponentChildren;
   toInput?: ((fields: Fields) => object) | undefined;
   children: ComponentChildren;
 }) {
-  const { id, noun, rows, shown = rows, tools, hint, renderRow, toInput, children } = props;
+  const { id, noun, rows, shown = rows, tools, renderRow, toInput, children } = props;
   const isEmpty = rows.length === 0;
   const latest = shown.toReversed();
   return (
     <Panel id={id} count={rows.length} tools={tools}>
-      <Rows noun={noun} isEmpty={isEmpty} shown={latest} renderRow={renderRow} hint={hint} />
+      <Rows noun={noun} isEmpty={isEmpty} shown={latest} renderRow={renderRow} />
       <Create noun={noun} endpoint={id} toInput={toInput}>
         {children}
       </Create>
@@ -375,10 +325,10 @@ export const listChoices = (rows: readonly { id: string; name: string }[]) =>
   rows.slice(0, maxRows).map(({ id, name }) => [id, `${id} ${name}`] as const);
 
 /** The name and the id of a record, at the start of its row. */
-export const Who = (props: { name: string; id: string; class?: string }) => (
+export const Who = ({ name, id }: { name: string; id: string }) => (
   <div class="who">
-    <h3 class={props.class}>{props.name}</h3>
-    <RecordLink id={props.id} />
+    <h3>{name}</h3>
+    <RecordLink id={id} />
   </div>
 );
 

@@ -82,13 +82,12 @@ export function RecordView(props: {
   id: string;
   state: SandboxState;
   calls: PageState['calls'];
-  olderCount: number;
-  onLoad: () => void;
+  hasOlder: boolean;
   onClose: () => void;
   /** The page's notice, inside the dialog because an open dialog disables everything outside. */
   notice: ComponentChildren;
 }) {
-  const { id, state, calls, olderCount, onLoad, onClose, notice } = props;
+  const { id, state, calls, hasOlder, onClose, notice } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -128,19 +127,13 @@ export function RecordView(props: {
       </div>
       <section aria-labelledby="record-calls" tabIndex={-1}>
         <h3 id="record-calls">Requests and deliveries</h3>
-        {recordCalls.length === 0 && (
-          <Empty>
-            {olderCount === 0
-              ? `None in the log. ${notLogged}`
-              : 'None among the requests that are loaded.'}
-          </Empty>
-        )}
+        {recordCalls.length === 0 && <Empty>None in the log. {notLogged}</Empty>}
         <ul class="rows calls">
           {recordCalls.slice(0, maxRows).map(({ id: callId, attempts }) => (
             <CallRow key={callId} attempts={attempts} />
           ))}
         </ul>
-        <Older olderCount={olderCount} onLoad={onLoad} />
+        {hasOlder && <Older />}
       </section>
       {notice}
     </dialog>

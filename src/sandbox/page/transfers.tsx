@@ -105,7 +105,6 @@ export const Transfers = memo(({ transfers, accounts, counterparties }: Props) =
       rows={transfers}
       shown={transfers.filter(isShown)}
       tools={field}
-      hint=" are shown; Find searches all"
       renderRow={(transfer) => <Row key={transfer.id} transfer={transfer} />}
       toInput={toTransferInput}
     >
