@@ -108,7 +108,6 @@ export const Faults = memo(({ faults }: Pick<PageState, 'faults'>) => {
         submit="Add fault"
         done={() => 'Added the fault.'}
         send={(fields) => callControl('POST', 'faults', buildRule(fields))}
-        keepsFields
       >
         <Choice
           label="Operation"

@@ -144,11 +144,9 @@ export function Form(props: {
   send: (fields: Fields) => Promise<unknown>;
   /** Returns the message after a success. */
   done: (fields: Fields) => string;
-  /** Whether the texts stay after a success, so that a similar form is quick to send. */
-  keepsFields?: boolean;
   children: ComponentChildren;
 }) {
-  const { label, submit, submitLabel, send, done, keepsFields = false, children } = props;
+  const { label, submit, submitLabel, send, done, children } = props;
   const run = useRun();
   const [error, setError] = useState<unknown>();
   const onSubmit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -161,8 +159,7 @@ export function Form(props: {
     setError(undefined);
     void run(done(input), () => send(input), setError).then((isDone) => {
       // The choices stay, because the next record often has the same Account or Entity.
-      if (isDone && !keepsFields)
-        for (const text of form.querySelectorAll('input')) text.value = text.defaultValue;
+      if (isDone) for (const text of form.querySelectorAll('input')) text.value = text.defaultValue;
     });
   };
   return (
