@@ -7,7 +7,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseJson, stringifyJson } from '../../internal/json.ts';
 import { fieldOf } from '../../internal/thrown.ts';
@@ -22,8 +21,7 @@ import type { StateObserver, Sandbox } from '../sandbox.ts';
  */
 const reservedIds = 1000;
 /** How long a change waits for further changes before the state file is written. */
-const minWriteDelayMs = 200;
-const maxWriteDelayMs = 500;
+const writeDelayMs = 500;
 
 /**
  * Imports the state of a sandbox from a JSON file, which a person may have written.
@@ -46,12 +44,7 @@ export class StateFile implements StateObserver {
    * can be assigned before the next write of the file.
    */
   #reserved: IdCounts | undefined;
-  /** Number of the latest write of the state file. A write with a lower number is discarded. */
-  #latestWrite = 0;
-  #isDirty = false;
-  #isWriting = false;
   #timer: NodeJS.Timeout | undefined;
-  #writeDelayMs = minWriteDelayMs;
 
   /**
    * Restores the sandbox from its state file. If there is no file, writes what the sandbox
@@ -74,9 +67,15 @@ export class StateFile implements StateObserver {
   }
 
   onChange(): void {
-    this.#isDirty = true;
-    if (this.#isWriting) return;
-    this.#timer ??= setTimeout(() => void this.#write(), this.#writeDelayMs).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      try {
+        this.#writeNow();
+      } catch (cause) {
+        process.stderr.write(`The state cannot be kept in ${this.#path}: ${getMessage(cause)}\n`);
+        this.onChange();
+      }
+    }, writeDelayMs).unref();
   }
 
   reserve(name: IdName, number: number): void {
@@ -92,58 +91,17 @@ export class StateFile implements StateObserver {
     unlock(this.#path);
   }
 
-  #createSnapshot(reservedAhead: number): { text: string; reserved: IdCounts } {
+  #writeNow(reservedAhead = reservedIds): void {
     const state = this.#sandbox.exportState();
     const counts = Object.entries(state.ids).map(([name, count = 0]) => [
       name,
       count + reservedAhead,
     ]);
     const reserved = Object.fromEntries(counts) as IdCounts;
-    return { text: `${stringifyJson({ ...state, ids: reserved })}\n`, reserved };
-  }
-
-  #writeNow(reservedAhead = reservedIds): void {
-    const { text, reserved } = this.#createSnapshot(reservedAhead);
-    this.#latestWrite += 1;
-    const temporary = `${this.#path}.now.tmp`;
-    writeFileSync(temporary, text);
+    const temporary = `${this.#path}.tmp`;
+    writeFileSync(temporary, `${stringifyJson({ ...state, ids: reserved })}\n`);
     renameSync(temporary, this.#path);
     this.#reserved = reserved;
-  }
-
-  /**
-   * Writes the state file while the sandbox goes on. If `#writeNow` writes the file meanwhile, this
-   * older snapshot is discarded. If the state changes meanwhile, another write follows.
-   */
-  async #write(): Promise<void> {
-    this.#timer = undefined;
-    this.#isWriting = true;
-    this.#isDirty = false;
-    const started = performance.now();
-    try {
-      const { text, reserved } = this.#createSnapshot(reservedIds);
-      // The sandbox cannot respond while its state is converted to JSON. So the next write waits
-      // four times as long as this conversion took, between the minimum and the maximum.
-      this.#writeDelayMs = Math.min(
-        maxWriteDelayMs,
-        minWriteDelayMs + 4 * (performance.now() - started),
-      );
-      this.#latestWrite += 1;
-      const thisWrite = this.#latestWrite;
-      const temporary = `${this.#path}.tmp`;
-      await writeFile(temporary, text);
-      if (thisWrite === this.#latestWrite) {
-        renameSync(temporary, this.#path);
-        this.#reserved = reserved;
-      } else {
-        rmSync(temporary, { force: true });
-      }
-    } catch (cause) {
-      process.stderr.write(`The state cannot be kept in ${this.#path}: ${getMessage(cause)}\n`);
-      this.#isDirty = true;
-    }
-    this.#isWriting = false;
-    if (this.#isDirty) this.onChange();
   }
 }
 
