@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,20 +77,6 @@ describe('payments-journal check on SQLite', () => {
     rmSync(`${path}-wal`);
     expect(await findProblems('--sqlite', path)).toEqual([
       expect.stringContaining('-wal is gone, so the latest claims may be lost. Stop what pays'),
-    ]);
-    rmSync(`${path}-shm`);
-    expect(await findProblems('--sqlite', path)).toEqual([
-      expect.stringMatching(/the process \d+ uses a \S+-wal that was removed/),
-    ]);
-  });
-
-  test('finds a file that was replaced under a running process', async () => {
-    const { path } = await create();
-    const other = await create();
-    rmSync(path);
-    copyFileSync(other.path, path);
-    expect(await findProblems('--sqlite', path)).toEqual([
-      expect.stringMatching(/the process \d+ uses a \S+\.db that was removed/),
     ]);
   });
 

@@ -13,7 +13,7 @@ import {
   type Client,
 } from './client.ts';
 import { finish, finishByClient } from './finish.ts';
-import { readCommand, usage, type Command, type StoreAddress } from './flags.ts';
+import { readCommand, usage, type Command, type StoreCommand } from './flags.ts';
 import { findEntry, readEntry, readOpen } from './open.ts';
 import {
   countOpen,
@@ -33,7 +33,7 @@ import type { FullJournal, JournalEntry } from '../../journals/journal.ts';
 /** Prints the open payments. Resolves to the exit status, which is 3 if there are any. */
 async function list(
   { journal, isEmpty }: OpenedStore,
-  { olderThan, json, store }: Extract<Command, { name: 'list' }>,
+  { olderThan, json, store }: StoreCommand,
 ): Promise<number> {
   const open = await readOpen(journal, olderThan);
   const count = open.listed.length;
@@ -51,15 +51,13 @@ async function list(
   return count > 0 ? 3 : 0;
 }
 
-async function show(
-  journal: FullJournal,
-  { reference, json, store }: Extract<Command, { name: 'show' }>,
-): Promise<number> {
+async function show(journal: FullJournal, command: StoreCommand): Promise<number> {
+  const { reference, json } = command;
   const entry = await readEntry(journal, reference);
   if (json) print(`${JSON.stringify(describeEntry(reference, entry), null, 2)}\n`);
   else {
     const payments = await createClient(journal);
-    print(await describeDecision(journal, { reference, store }, entry, payments));
+    print(await describeDecision(journal, command, entry, payments));
   }
   return 0;
 }
@@ -69,11 +67,8 @@ async function show(
  * `not_paid`. Without `yes`, first shows what the operator needs to decide, and asks. Resolves to
  * the exit status.
  */
-async function decide(
-  journal: FullJournal,
-  command: Extract<Command, { name: 'decide' }>,
-): Promise<number> {
-  const { reference, verdict, by, force, yes, store, transfersFilter } = command;
+async function decide(journal: FullJournal, command: StoreCommand): Promise<number> {
+  const { reference, verdict, by, force, yes, transfersFilter } = command;
   if (!yes) checkTerminal('decide');
   const payments = await requireClient('decide', journal, transfersFilter);
   // A payment that was made by hand may have no entry yet.
@@ -90,8 +85,7 @@ async function decide(
   const decision = isPaid ? `paid by ${verdict}` : `not paid${dismissal}; only a next job pays it`;
   if (!yes) {
     const chosenIds = isPaid ? [verdict] : [];
-    const place = { reference, store };
-    const shown = entry && (await describeDecision(journal, place, entry, payments, chosenIds));
+    const shown = entry && (await describeDecision(journal, command, entry, payments, chosenIds));
     print(shown ?? `The journal has no entry for "${reference}".\n`);
     if (!(await confirm(`\nRecord ${reference} as ${decision}? [y/N] `))) {
       throw new Error('You did not confirm.');
@@ -102,10 +96,7 @@ async function decide(
   return 0;
 }
 
-async function stats(
-  journal: FullJournal,
-  { json, prometheus }: Extract<Command, { name: 'stats' }>,
-): Promise<number> {
+async function stats(journal: FullJournal, { json, prometheus }: Command): Promise<number> {
   const counts = countOpen(await readOpen(journal));
   if (json) print(`${JSON.stringify(counts, null, 2)}\n`);
   else print((prometheus ? formatMetrics : formatStats)(counts));
@@ -113,10 +104,7 @@ async function stats(
 }
 
 /** Resolves to the exit status, which is 3 if an operator has to look at entries. */
-async function migrate({
-  store,
-  isDryRun,
-}: Extract<Command, { name: 'migrate' }>): Promise<number> {
+async function migrate({ store, isDryRun }: StoreCommand): Promise<number> {
   const report = await migrateStore(store, isDryRun);
   print(formatReport(report, isDryRun));
   return report.collisions.length + report.shared.size > 0 ? 3 : 0;
@@ -124,7 +112,7 @@ async function migrate({
 
 async function prune(
   journal: FullJournal,
-  { paidBefore, keepReferences, json }: Extract<Command, { name: 'prune' }>,
+  { paidBefore, keepReferences, json }: Command,
 ): Promise<number> {
   const pruned = await journal.prune({ paidBefore, keepReferences });
   if (json) print(`${JSON.stringify({ pruned })}\n`);
@@ -135,37 +123,13 @@ async function prune(
   return 0;
 }
 
-/** Runs a command that needs the journal of an opened store. */
-function runOnStore(store: OpenedStore, command: OnStore): Promise<number> {
-  const { journal } = store;
-  switch (command.name) {
-    case 'list':
-      return list(store, command);
-    case 'show':
-      return show(journal, command);
-    case 'finish':
-      return command.client === undefined
-        ? finish(journal, command)
-        : finishByClient(command, journal);
-    case 'decide':
-      return decide(journal, command);
-    case 'stats':
-      return stats(journal, command);
-    case 'prune':
-      return prune(journal, command);
-  }
-}
-
-type WithStore = Extract<Command, { store?: StoreAddress | undefined }> & { store: StoreAddress };
-type OnStore = Exclude<WithStore, { name: 'migrate' | 'check' }>;
-
 /**
  * What an operator needs to decide about a payment: its entry, the client, possible transfers, and
  * the command that comes next.
  */
 async function describeDecision(
   journal: FullJournal,
-  { reference, store }: { reference: string; store: StoreAddress },
+  { reference, store }: StoreCommand,
   entry: JournalEntry,
   payments: Client | Error,
   chosenIds: readonly string[] = [],
@@ -186,43 +150,52 @@ async function describeDecision(
 }
 
 async function run(command: Command): Promise<number> {
-  if (command.name === 'help') print(usage);
-  else if (command.name === 'version') print(`${version}\n`);
-  else if (command.name === 'migrate') return migrate(command);
-  else if (command.name === 'check') return check(command.store);
-  else if (command.store === undefined) return finishByClient(command, undefined);
-  else {
-    const store = await openStore(command.store);
-    if (store.warning !== undefined) process.stderr.write(`${store.warning}\n`);
-    try {
-      return await runOnStore(store, command);
-    } finally {
-      await store.close();
-    }
+  const { name, store: address } = command;
+  if (address === undefined) return finishByClient(command, undefined);
+  const onStore = { ...command, store: address };
+  if (name === 'migrate') return migrate(onStore);
+  if (name === 'check') return check(address);
+  const store = await openStore(address);
+  const { journal, warning } = store;
+  if (warning !== undefined) process.stderr.write(`${warning}\n`);
+  const commands = {
+    list: () => list(store, onStore),
+    show: () => show(journal, onStore),
+    finish: () =>
+      command.client === undefined ? finish(journal, onStore) : finishByClient(command, journal),
+    decide: () => decide(journal, onStore),
+    stats: () => stats(journal, command),
+    prune: () => prune(journal, command),
+  };
+  try {
+    return await commands[name]();
+  } finally {
+    await store.close();
   }
-  return 0;
 }
 
 async function main(args: string[]): Promise<number> {
   const command = readCommand(args);
+  if (command.name === 'help' || command.name === 'version') {
+    print(command.name === 'help' ? usage : `${version}\n`);
+    return 0;
+  }
   try {
     return await run(command);
   } catch (cause) {
     throw inOperatorsWords(cause, command);
   } finally {
     // The service's client may hold connections, which keep this process alive.
-    if (command.name === 'finish' && command.client !== undefined)
-      setImmediate(() => process.exit());
+    if (command.client !== undefined) setImmediate(() => process.exit());
   }
 }
 
 /** An error in an operator's words, but without the store's passwords. */
-function inOperatorsWords(failure: unknown, command: Command): Error {
-  const { address = '' } = ('store' in command && command.store) || {};
-  const text = redactAddress(explain(failure), address);
+function inOperatorsWords(failure: unknown, { name, reference, store }: Command): Error {
+  const text = redactAddress(explain(failure), store?.address ?? '');
   if (failure instanceof UsageError) return new UsageError(text);
-  if (command.name !== 'decide') return new Error(text);
-  const next = formatCommand('show', [command.reference], command.store);
+  if (name !== 'decide' || store === undefined) return new Error(text);
+  const next = formatCommand('show', [reference], store);
   // If the journal has failed, its last change may have arrived.
   const end = fieldOf(failure, 'reason') === 'journal' ? '' : 'Nothing was recorded. ';
   return new Error(`${text}\n${end}To see what is known:\n  ${next}`);

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { pageSize } from '../../journals/journal.ts';
 import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
+import { keyPrefix, listReferences, type RedisCommand } from '../../journals/redis.ts';
 import { UsageError } from '../program.ts';
 import type { StoreAddress } from './flags.ts';
-import type { SqlStore } from './migrate.ts';
 
 /* Connects to the stores of journals, with the drivers of the user's project. */
 
@@ -51,8 +52,44 @@ interface PostgresDriver {
 
 type QueryPostgres = (text: string, values: readonly unknown[]) => Promise<{ rows: PostgresRows }>;
 
-/** Runs one SQL statement, and resolves to its rows. */
-export type Query = SqlStore['run'];
+/** Runs a statement whose parameters are `$1`, `$2` and so on, in this order. */
+export type Query = (
+  sql: string,
+  values?: readonly unknown[],
+) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** An entry as the store has it, and whether the store's index has it as open. */
+export interface StoredRow {
+  readonly reference: string;
+  readonly stored: string;
+  readonly isOpen: boolean;
+}
+
+/** Reads all entries of a table in pages. A table of 0.4 has no `is_open`. */
+export async function* readTable(run: Query, table: string): AsyncGenerator<StoredRow, void> {
+  let last: string | undefined = '';
+  while (last !== undefined) {
+    const sql = `SELECT * FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}`;
+    const rows: Awaited<ReturnType<Query>> = await run(sql, [last]);
+    for (const { reference, entry, is_open: isOpen } of rows) {
+      yield { reference: String(reference), stored: String(entry), isOpen: Boolean(isOpen) };
+    }
+    last = rows.length < pageSize ? undefined : String(rows.at(-1)?.['reference']);
+  }
+}
+
+/** Reads all entries of a journal in Redis, by their references. */
+export async function readEntries(command: RedisCommand): Promise<Map<string, string>> {
+  const stored = new Map<string, string>();
+  for await (const references of listReferences(command)) {
+    const read = (reference: string) => command('GET', `${keyPrefix}${reference}`);
+    const texts = await Promise.all(references.map(read));
+    for (const [at, text] of texts.entries()) {
+      if (typeof text === 'string') stored.set(references[at] ?? '', text);
+    }
+  }
+  return stored;
+}
 
 /** Connects to a PostgreSQL server, and returns the full name of the journal's table. */
 export async function connectPostgres({ address, table: name = defaultTable }: StoreAddress) {

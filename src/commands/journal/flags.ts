@@ -53,7 +53,8 @@ finish leaves open payments, check has found a problem, or migrate entries of on
 
 const storeNames = ['sqlite', 'postgres', 'redis'] as const;
 
-export type Command = ReturnType<typeof readCommand>;
+export type Command = Exclude<ReturnType<typeof readCommand>, { name: 'help' | 'version' }>;
+export type StoreCommand = Command & { readonly store: StoreAddress };
 
 /** The kind of a journal's store, and its file or URL. */
 export type StoreAddress = ReturnType<typeof readStoreAddress>;
@@ -81,12 +82,7 @@ const options = {
 } as const;
 
 /** Each command's arguments and its own options. The options that name the store are not listed. */
-const commands: Readonly<
-  Record<
-    string,
-    { readonly arguments: readonly string[] | 'references'; readonly options: readonly string[] }
-  >
-> = {
+const commands = {
   list: { arguments: [], options: ['older-than', 'json'] },
   show: { arguments: ['reference'], options: ['json'] },
   finish: { arguments: 'references', options: ['client', 'by', 'transfers-filter', 'yes'] },
@@ -98,7 +94,9 @@ const commands: Readonly<
   stats: { arguments: [], options: ['json', 'prometheus'] },
   prune: { arguments: [], options: ['paid-before', 'keep-references', 'json'] },
   migrate: { arguments: [], options: ['dry-run'] },
-};
+} as const;
+
+const isCommand = (name: string): name is keyof typeof commands => Object.hasOwn(commands, name);
 
 /**
  * Reads the command line. An option that the command does not have is an error.
@@ -108,9 +106,8 @@ export function readCommand(args: string[]) {
   const { values, positionals } = parse(args);
   if (values.help) return { name: 'help' } as const;
   if (values.version) return { name: 'version' } as const;
-  const [name = '', ...rest] = positionals;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
+  const [name = '', ...references] = positionals;
+  if (!isCommand(name)) {
     const problem = name === '' ? 'A command is missing' : `There is no command "${name}"`;
     const names = Object.keys(commands);
     const similar = findSimilar(name, names);
@@ -120,12 +117,13 @@ export function readCommand(args: string[]) {
         : `${problem}; did you mean ${similar}?`,
     );
   }
-  if (command.arguments !== 'references' && rest.length !== command.arguments.length) {
+  const command = commands[name];
+  if (command.arguments !== 'references' && references.length !== command.arguments.length) {
     const expected = command.arguments.map((each) => ` <${each}>`).join('');
     const { length } = command.arguments;
     const count = ['no arguments', 'one argument'][length] ?? `${length} arguments`;
     throw new UsageError(
-      `${name} takes ${count} (${name}${expected}), but got ${rest.length || 'none'}.`,
+      `${name} takes ${count} (${name}${expected}), but got ${references.length || 'none'}.`,
     );
   }
   const allowed = new Set<string>([...storeNames, 'table', 'prefix', ...command.options]);
@@ -134,78 +132,50 @@ export function readCommand(args: string[]) {
     ([flag, value]) => value !== false && !allowed.has(flag),
   );
   if (wrongOption !== undefined) throw new UsageError(`${name} has no option --${wrongOption[0]}.`);
-  const [reference = '', verdict = ''] = rest;
-  const { client, json, prometheus, by, force, yes } = values;
+  const [reference = '', verdict = ''] = references;
+  const { client, json, prometheus, by, force, platform, yes } = values;
   const filter = values['transfers-filter'];
-  const transfersFilter: string | false | undefined = filter === 'false' ? false : filter;
   if (json && prometheus) throw new UsageError('--json and --prometheus exclude each other.');
   if (client !== undefined && (by ?? filter) !== undefined) {
     throw new UsageError('--client has options of its own: leave out --by and --transfers-filter.');
   }
-  const finish = { name: 'finish' as const, references: rest, client, by, transfersFilter, yes };
   // The client of the service has a journal of its own.
-  if (client !== undefined && storeNames.every((each) => values[each] === undefined))
-    return { ...finish, store: undefined };
-  const store = readStoreAddress(values);
-  if (store.prefix !== undefined && store.name !== 'redis') {
-    throw new UsageError('--prefix needs --redis.');
-  }
-  if (store.table !== undefined && store.name !== 'postgres') {
-    throw new UsageError('--table needs --postgres.');
-  }
-  if (store.table !== undefined && !isTableName(store.table)) {
+  const needsStore = client === undefined || storeNames.some((each) => values[each] !== undefined);
+  const store = needsStore ? readStoreAddress(values) : undefined;
+  if (name === 'decide' && verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {
     throw new UsageError(
-      `--table takes the name of a table as SQL has it, such as payments.payments_journal, and not "${store.table}".`,
+      `decide takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
     );
   }
-  switch (name) {
-    case 'list':
-      return { name, store, json, olderThan: parseAge(values['older-than']) };
-    case 'show':
-      return { name, store, json, reference };
-    case 'finish':
-      return { ...finish, store };
-    case 'check':
-      return { name, store };
-    case 'stats':
-      return { name, store, json, prometheus };
-    case 'decide':
-      if (verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {
-        throw new UsageError(
-          `decide takes the id of a Transfer, txfr_…, or not_paid, and not "${verdict}".`,
-        );
-      }
-      return {
-        name,
-        store,
-        reference,
-        verdict,
-        by,
-        transfersFilter,
-        force,
-        platform: values.platform,
-        yes,
-      };
-    case 'migrate':
-      return { name: 'migrate' as const, store, isDryRun: values['dry-run'] };
-    default:
-      return {
-        name: 'prune' as const,
-        store,
-        json,
-        paidBefore: parseDate(values['paid-before']),
-        keepReferences: values['keep-references'],
-      };
-  }
+  return {
+    name,
+    store,
+    references,
+    reference,
+    verdict,
+    client,
+    json,
+    prometheus,
+    by,
+    force,
+    platform,
+    yes,
+    transfersFilter: filter === 'false' ? (false as const) : filter,
+    isDryRun: values['dry-run'],
+    keepReferences: values['keep-references'],
+    olderThan: parseAge(values['older-than']),
+    paidBefore: name === 'prune' ? parseDate(values['paid-before']) : new Date(0),
+  };
 }
 
 const parse = (args: string[]) => parseFlags(args, options, true);
 
-/** @throws UsageError unless exactly one store is given, with an address */
+/** @throws UsageError unless exactly one store is given, with an address and with its own options */
 function readStoreAddress(values: ReturnType<typeof parse>['values']) {
+  const { table, prefix, 'transfers-filter': filter } = values;
   const stores = storeNames.flatMap((name) => {
-    const { [name]: address, table, prefix, 'transfers-filter': filter } = values;
-    return typeof address === 'string' ? [{ name, address, table, prefix, filter }] : [];
+    const address = values[name];
+    return address === undefined ? [] : [{ name, address, table, prefix, filter }];
   });
   const [store] = stores;
   if (store === undefined || stores.length > 1) {
@@ -215,6 +185,17 @@ function readStoreAddress(values: ReturnType<typeof parse>['values']) {
   }
   if (store.address === '') {
     throw new UsageError(`--${store.name} is empty. Check the variable that holds it.`);
+  }
+  if (prefix !== undefined && store.name !== 'redis') {
+    throw new UsageError('--prefix needs --redis.');
+  }
+  if (table !== undefined && store.name !== 'postgres') {
+    throw new UsageError('--table needs --postgres.');
+  }
+  if (table !== undefined && !isTableName(table)) {
+    throw new UsageError(
+      `--table takes the name of a table as SQL has it, such as payments.payments_journal, and not "${table}".`,
+    );
   }
   return store;
 }

@@ -1,33 +1,24 @@
 import { journalKey } from '../../internal/formats.ts';
-import {
-  columnsOf,
-  describeStore,
-  isUndecided,
-  pageSize,
-  parseEntry,
-} from '../../journals/journal.ts';
+import { columnsOf, describeStore, isUndecided, parseEntry } from '../../journals/journal.ts';
 import { postgresJournalTable } from '../../journals/postgres.ts';
 import {
   buildIndex,
   indexKey,
   keyPrefix,
-  listReferences,
   nameTransfer,
   storeKey,
   transferKey,
   type RedisCommand,
 } from '../../journals/redis.ts';
 import { sqliteIndexes } from '../../journals/sqlite.ts';
+import { readEntries, readTable, type Query, type StoredRow } from './connect.ts';
 
 /*
  * Brings a journal of 0.3 or 0.4 up to date. In SQL that is one transaction. In Redis each step can
  * be repeated, so a migration that was killed is run again.
  */
 
-interface StoredEntry {
-  readonly reference: string;
-  readonly entry: string;
-}
+type StoredEntry = Pick<StoredRow, 'reference' | 'stored'>;
 
 /** What a migration found. Only collisions and shared transfers need an operator. */
 export interface Report {
@@ -46,7 +37,7 @@ function planMigration(rows: readonly StoredEntry[]) {
   const references = new Set(rows.map(({ reference }) => reference));
   const owners = new Map<string, string[]>();
   const collisions: string[] = [];
-  const changes = rows.map(({ reference, entry: stored }) => {
+  const changes = rows.map(({ reference, stored }) => {
     const entry = parseEntry(stored);
     const lowerCase = journalKey(reference);
     let key = reference;
@@ -77,11 +68,7 @@ function createLog() {
 
 /** A database of SQL, and how its statements differ. */
 export interface SqlStore {
-  /** Runs a statement whose parameters are `$1`, `$2` and so on, in this order. */
-  readonly run: (
-    sql: string,
-    values?: readonly unknown[],
-  ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  readonly run: Query;
   readonly table: string;
   readonly begin: readonly string[];
   /** Statement that reads the names of the table's columns. */
@@ -92,7 +79,7 @@ export interface SqlStore {
   readonly indexes: readonly string[];
 }
 
-export const describeSqlite = (run: SqlStore['run']): SqlStore => ({
+export const describeSqlite = (run: Query): SqlStore => ({
   run,
   table: 'payments_journal',
   begin: ['BEGIN IMMEDIATE'],
@@ -109,7 +96,7 @@ export const describeSqlite = (run: SqlStore['run']): SqlStore => ({
   indexes: sqliteIndexes,
 });
 
-export const describePostgres = (run: SqlStore['run'], table: string): SqlStore => {
+export const describePostgres = (run: Query, table: string): SqlStore => {
   const literal = `'${table.replaceAll("'", "''")}'`;
   const [, ...indexes] = postgresJournalTable.split(';\n');
   // The indexes are in the schema of the table, and named after the table.
@@ -150,17 +137,7 @@ export async function migrateSql(store: SqlStore, isDryRun: boolean): Promise<Re
     const columns = await readNames(store.columnsSql);
     if (columns.length === 0) throw new Error(`There is no table ${table}.`);
     const rows: StoredEntry[] = [];
-    for (let last: string | undefined = ''; last !== undefined;) {
-      const sql = `SELECT reference, entry FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}`;
-      const page: readonly Readonly<Record<string, unknown>>[] = await run(sql, [last]);
-      rows.push(
-        ...page.map((row) => ({
-          reference: String(row['reference']),
-          entry: String(row['entry']),
-        })),
-      );
-      last = page.length < pageSize ? undefined : rows.at(-1)?.reference;
-    }
+    for await (const row of readTable(run, table)) rows.push(row);
     for (const name of await readNames(store.indexesSql)) await change(`DROP INDEX ${name}`);
     for (const [name, type] of Object.entries(store.columns)) {
       if (!columns.includes(name)) await change(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
@@ -201,13 +178,7 @@ export async function migrateRedis(command: RedisCommand, isDryRun: boolean): Pr
     const stored = await command('GET', `${keyPrefix}${reference}`);
     return typeof stored === 'string' ? stored : undefined;
   };
-  const stored = new Map<string, string>();
-  for await (const references of listReferences(command)) {
-    const texts = await Promise.all(references.map(read));
-    for (const [at, text] of texts.entries()) {
-      if (text !== undefined) stored.set(references[at] ?? '', text);
-    }
-  }
+  const stored = await readEntries(command);
   const remove = async (reference: string, text: string): Promise<void> => {
     await change('EVAL', removeScript, '1', `${keyPrefix}${reference}`, text);
     stored.delete(reference);
@@ -217,7 +188,7 @@ export async function migrateRedis(command: RedisCommand, isDryRun: boolean): Pr
     const key = journalKey(reference);
     if (key !== reference && stored.get(key) === text) await remove(reference, text);
   }
-  const rows = [...stored].map(([reference, entry]) => ({ reference, entry }));
+  const rows = [...stored].map(([reference, text]) => ({ reference, stored: text }));
   const { changes, shared, report } = planMigration(rows);
   for (const { reference, key, stored: text } of changes) {
     if (reference === key) continue;

@@ -1,9 +1,9 @@
-import { isUndecided, pageSize, parseEntry } from '../../../journals/journal.ts';
+import { isUndecided, parseEntry } from '../../../journals/journal.ts';
 import type { JournalEntry } from '../../../journals/journal.ts';
 import { defaultClockSkew } from '../../../calls/options.ts';
 import { readHistory } from '../../../once/entries.ts';
 import { clean } from '../../table.ts';
-import type { Query } from '../connect.ts';
+import type { StoredRow } from '../connect.ts';
 import type { StoreAddress } from '../flags.ts';
 import { formatAge, formatCommand, isKnownTime } from '../words.ts';
 
@@ -19,13 +19,6 @@ export interface Finding {
 /** A finding with a problem, unless the store is fit in this respect. */
 export const findingOf = (name: string, isFit: boolean, problem: string): Finding =>
   isFit ? { name } : { name, problem };
-
-/** An entry as the store has it, and whether the store's index has it as open. */
-export interface StoredRow {
-  readonly reference: string;
-  readonly stored: string;
-  readonly isOpen: boolean;
-}
 
 /** Whether the index of open payments is whole, and whether a clock was ahead. */
 export class EntryChecks {
@@ -89,19 +82,6 @@ export function checkClock(now: number): Finding {
     Math.abs(difference) <= defaultClockSkew,
     `it is ${formatAge(Math.abs(difference))} ${side} this machine's. Set both by NTP: claims expire by the store's clock.`,
   );
-}
-
-/** Reads all entries of a table in pages. */
-export async function* readTable(run: Query, table: string): AsyncGenerator<StoredRow, void> {
-  let last: string | undefined = '';
-  while (last !== undefined) {
-    const sql = `SELECT reference, entry, is_open FROM ${table} WHERE reference > $1 ORDER BY reference LIMIT ${pageSize}`;
-    const rows: readonly Readonly<Record<string, unknown>>[] = await run(sql, [last]);
-    for (const { reference, entry, is_open: isOpen } of rows) {
-      yield { reference: String(reference), stored: String(entry), isOpen: Boolean(isOpen) };
-    }
-    last = rows.length < pageSize ? undefined : String(rows.at(-1)?.['reference']);
-  }
 }
 
 export const isOldTable = (columns: readonly string[]): boolean => !columns.includes('claimed_at');

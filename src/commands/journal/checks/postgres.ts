@@ -3,12 +3,12 @@ import {
   EntryChecks,
   findingOf,
   isOldTable,
-  readTable,
   versionFinding,
   type Finding,
 } from './findings.ts';
 import type { StoreAddress } from '../flags.ts';
-import { connectPostgres, type Query } from '../connect.ts';
+import { connectPostgres, readTable, type Query } from '../connect.ts';
+import { describePostgres } from '../migrate.ts';
 
 /** For how many seconds a transaction that has written to the journal may be open. */
 const longTransaction = 5;
@@ -18,9 +18,7 @@ export async function* checkPostgres(store: StoreAddress): AsyncGenerator<Findin
   const { run, table, close } = await connectPostgres(store);
   try {
     const literal = `'${table.replaceAll("'", "''")}'`;
-    const columns = await run(
-      `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${literal}) AND attnum > 0 AND NOT attisdropped`,
-    );
+    const columns = await run(describePostgres(run, table).columnsSql);
     if (columns.length === 0) {
       throw new Error(`There is no table ${table}. Check the database, and --table.`);
     }

@@ -1,7 +1,7 @@
-import { keyPrefix, listReferences, redisJournal, storeKey } from '../../../journals/redis.ts';
+import { keyPrefix, redisJournal, storeKey } from '../../../journals/redis.ts';
 import { checkClock, EntryChecks, findingOf, versionFinding, type Finding } from './findings.ts';
 import type { StoreAddress } from '../flags.ts';
-import { connectRedis, type RedisConnection } from '../connect.ts';
+import { connectRedis, readEntries, type RedisConnection } from '../connect.ts';
 
 /** Checks a journal in Redis, and in a cluster the settings of the node that the URL names. */
 export async function* checkRedis(store: StoreAddress): AsyncGenerator<Finding, void> {
@@ -18,13 +18,7 @@ export async function* checkRedis(store: StoreAddress): AsyncGenerator<Finding, 
     yield* checkSettings(server);
     const now = await journal.now('');
     yield checkClock(now);
-    const stored = new Map<string, string>();
-    for await (const references of listReferences(command)) {
-      for (const reference of references) {
-        const entry = await command('GET', `${keyPrefix}${reference}`);
-        if (typeof entry === 'string') stored.set(reference, entry);
-      }
-    }
+    const stored = await readEntries(command);
     const isOld = stored.size > 0 && (await command('EXISTS', storeKey)) === 0;
     yield versionFinding(isOld, store);
     if (stored.size === 0) yield await checkDatabases(server);
