@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pageSize } from '../../journals/journal.ts';
 import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
-import { keyPrefix, listReferences, type RedisCommand } from '../../journals/redis.ts';
+import { keyPrefix as entryPrefix, listReferences, type RedisCommand } from '../../journals/redis.ts';
 import { UsageError } from '../program.ts';
 import type { StoreAddress } from './flags.ts';
 
@@ -82,7 +82,7 @@ export async function* readTable(run: Query, table: string): AsyncGenerator<Stor
 export async function readEntries(command: RedisCommand): Promise<Map<string, string>> {
   const stored = new Map<string, string>();
   for await (const references of listReferences(command)) {
-    const read = (reference: string) => command('GET', `${keyPrefix}${reference}`);
+    const read = (reference: string) => command('GET', `${entryPrefix}${reference}`);
     const texts = await Promise.all(references.map(read));
     for (const [at, text] of texts.entries()) {
       if (typeof text === 'string') stored.set(references[at] ?? '', text);

@@ -153,7 +153,8 @@ async function selectRows(
 ): Promise<readonly OpenRow[]> {
   const keys = new Set(references.map(journalKey));
   const open = new Set(rows.map(({ reference }) => journalKey(reference)));
-  for (const reference of keys.difference(open)) {
+  for (const reference of keys) {
+    if (open.has(reference)) continue;
     const { state } = await readEntry(journal, reference);
     const next = formatCommand('show', [reference], store);
     print(`${clean(reference)} is not open, but recorded as ${state}:\n  ${next}\n`);
