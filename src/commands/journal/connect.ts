@@ -3,7 +3,11 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pageSize } from '../../journals/journal.ts';
 import { postgresJournal, type PostgresRows } from '../../journals/postgres.ts';
-import { keyPrefix as entryPrefix, listReferences, type RedisCommand } from '../../journals/redis.ts';
+import {
+  keyPrefix as entryPrefix,
+  listReferences,
+  type RedisCommand,
+} from '../../journals/redis.ts';
 import { UsageError } from '../program.ts';
 import type { StoreAddress } from './flags.ts';
 
