@@ -39,7 +39,7 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Checks one input, and adds its problems to `issues` and its reference to `references`. Returns
+ * Checks one input. Adds its problems to `issues`, and a valid reference that is new to `references`. Returns
  * undefined only if the input does not match its schema.
  */
 function checkInput(

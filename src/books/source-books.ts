@@ -306,7 +306,7 @@ export class SourceBooks {
     );
   }
 
-  /** Returns a transfer that no payment of the caller's books is, unless the journal has it. */
+  /** Yields a transfer once as unexpected, if it is in the period and no payment of the books or the journal. */
   async *#returnUnexpected(transfer: Transfer): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { isOfJournal, paging } = this.#books;
     if (!this.#isUnexpected(transfer) || this.#unexpected.has(keyOf(transfer))) return;
@@ -413,7 +413,7 @@ export class SourceBooks {
 /** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Whether a transfer with the payment's recorded id or exactly the payment's reference has failed. */
+/** Whether a transfer has failed that matches the payment by recorded id or exact reference. */
 const hasFailed = ({ exact }: BookedPayment): boolean =>
   [...exact.values()].some((transfer) => statusMeaning(transfer) === 'failed');
 

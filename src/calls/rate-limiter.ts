@@ -19,7 +19,7 @@ interface Waiter {
   readonly latestStart: number;
 }
 
-/** The pause between two requests after the first 429, in milliseconds. Each 429 lengthens it. */
+/** The pause between two requests after the first 429, in milliseconds. Later 429s lengthen the pause. */
 const firstGapMs = 10;
 const gapGrowth = 1.5;
 /** The pause between two requests halves in this many milliseconds if no 429 comes. */
@@ -29,8 +29,8 @@ const minGapMs = 2;
 
 /**
  * Slows a client down after a 429. The rate limiter holds all calls back for as long as
- * `Retry-After` says, and then pauses between two requests. Each new 429 lengthens the pause, and
- * time shortens it. So the pause approaches the platform's limit, which is not documented:
+ * `Retry-After` says, and then pauses between two requests. A later 429 lengthens the pause, once for
+ * requests that ran at the same time, and time shortens it. So the pause approaches the platform's limit, which is not documented:
  * docs/gaps.md, row 52.
  */
 export class RateLimiter {

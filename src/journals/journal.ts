@@ -95,7 +95,7 @@ export interface PaidEntry extends CommonEntry<OnceInput | PrunedInput> {
   readonly transferId: string;
   /** Time when the payment was recorded as paid, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** Operator who recorded the payment by `transfers.decide`. Absent if a call made it. */
+  /** The name that was passed as `by` to `transfers.decide`. Absent without one. */
   readonly resolvedBy?: string | undefined;
 }
 

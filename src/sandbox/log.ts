@@ -150,7 +150,7 @@ export class Log {
     };
   }
 
-  /** Calls the listener for every completed request, until you call the returned function. */
+  /** Calls the listener for each new entry of the log, until you call the returned function. */
   onEntry(listener: (entry: SandboxLogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => {

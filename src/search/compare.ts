@@ -117,7 +117,7 @@ export const isId = (value: unknown): value is string => isString(value) && valu
 export const isFilled = (field: unknown): boolean =>
   field !== undefined && field !== null && field !== '';
 
-/** Compares the ids of two records, which are different even if one id contains the other. */
+/** Compares two ids exactly: an id that merely contains the other is `other`. */
 function compareIds(listed: unknown, expected: string): Likeness {
   if (listed === expected) return 'same';
   // Unless responses are strictly validated, the listed id may have any type.

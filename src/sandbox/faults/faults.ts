@@ -88,9 +88,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Returns the fault of the oldest rule that affects a request. The request counts for the `after`
-   * of every rule that matches, even if an older rule affects the request. Removes rules that are
-   * used up.
+   * Each rule that matches counts the request for its `after`, and the oldest rule that is due gives
+   * the fault. Removes rules that are used up.
    */
   #take(hasCursor: boolean, matches: (faultRule: SandboxFaultRule) => boolean) {
     let matchedFault: SandboxFault | undefined;

@@ -30,7 +30,7 @@ interface Delivery {
   tries: number;
   /** When the next try of this delivery is due, in milliseconds since 1970. */
   dueAt: number;
-  /** When this delivery joined the queue, which is later than `dueAt` if the clock has jumped. */
+  /** When this delivery joined the queue. Later than `dueAt` after a jump of the clock or a `reorder` fault. */
   queuedAt: number;
 }
 
