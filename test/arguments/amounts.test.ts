@@ -54,19 +54,22 @@ const notAmounts: readonly unknown[] = [
   ...['9'.repeat(31), `0.${'1'.repeat(19)}`, 1, 1.5, 0, null, undefined, {}, ['1'], true],
 ];
 
-test.each(notAmounts.map((value) => [value]))('sumAmounts, compareAmounts reject %j', (value) => {
-  const amount = value as string;
-  for (const [path, run] of [
-    ['amounts[1]', () => sumAmounts(['1', amount])],
-    ['a', () => compareAmounts(amount, '1')],
-    ['b', () => compareAmounts('1', amount)],
-  ] as const) {
-    const error = catchError(run);
-    expect(error).toBeInstanceOf(ValidationError);
-    expect(error).toMatchObject({ outcome: 'not_sent', issues: [{ path }] });
-    expect(String(error)).toContain(`Invalid ${path}: `);
-  }
-});
+test.each(notAmounts.map((value) => [value]))(
+  'sumAmounts and compareAmounts reject %j',
+  (value) => {
+    const amount = value as string;
+    for (const [path, run] of [
+      ['amounts[1]', () => sumAmounts(['1', amount])],
+      ['a', () => compareAmounts(amount, '1')],
+      ['b', () => compareAmounts('1', amount)],
+    ] as const) {
+      const error = catchError(run);
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(error).toMatchObject({ outcome: 'not_sent', issues: [{ path }] });
+      expect(String(error)).toContain(`Invalid ${path}: `);
+    }
+  },
+);
 
 test.each([undefined, null, '12', 5, {}])('sumAmounts rejects %j instead of a list', (value) => {
   const error = catchError(() => sumAmounts(value as unknown as string[]));

@@ -112,7 +112,7 @@ test('the tests cover methods with an id in the path, and fields with an id', ()
 });
 
 test.each([...inPaths, ...inFields])(
-  '$name rejects every value but an id of its resource',
+  '$name accepts only ids of its resource',
   async ({ prefix, path, required, send }) => {
     // An optional field may be undefined.
     const rows = wrong(prefix).filter(([, id]) => required || id !== undefined);
@@ -138,7 +138,7 @@ test.each([
   ['entities.get', "an Entity's, ent_…", 'txfr_1', 'a Transfer'],
   ['ibans.get', "an IBAN's, iban_…", 'cpty_1', 'a Counterparty'],
   ['transfers.get', "a Transfer's, txfr_…", 'iban_1', 'an IBAN'],
-])('the error of %s names the kind of id that came', async (operation, expected, id, noun) => {
+])('the error of %s names the kind of the rejected id', async (operation, expected, id, noun) => {
   const error = await rejection((payments) => invoke(payments, operation, [id]));
   expect(error.issues).toEqual([
     { path: 'id', message: `"${id}" is the id of ${noun}; expected ${expected}` },
@@ -240,7 +240,7 @@ test('get(id) reaches no other endpoint, whatever characters the id has', async 
   expect(accepted).toBeGreaterThan(50);
 });
 
-test('payments.request stays inside the chosen API, whatever the path is', async () => {
+test('payments.request stays inside the chosen API, whatever its `path` is', async () => {
   const { fetch, requests } = recorder(() => Response.json({}));
   const payments = new PaymentsClient({
     baseUrl: base,

@@ -133,7 +133,7 @@ describe('transfers.create', () => {
   });
 
   test.each(['USDC', 'usdc', '1INCH', 'EUR', 'A1', 'A'.repeat(12)])(
-    'transfers.create sends the currency %s as it is',
+    'transfers.create sends the currency %s unchanged',
     async (currency) => {
       const { payments, requests } = clientOf(() => respond(201, transferCreated));
       await payments.transfers.create({ ...newTransfer, currency });
@@ -159,7 +159,7 @@ describe('transfers.create', () => {
     ]);
   });
 
-  test('the error for an invalid amount shows how to write one', async () => {
+  test('the error for an invalid amount shows a valid amount', async () => {
     const input = { ...newTransfer, amount: 0.1 + 0.2 } as unknown as TransferCreateInput;
     const error = await rejection((payments) => payments.transfers.create(input));
     expect(String(error)).toMatchInlineSnapshot(`
@@ -308,11 +308,16 @@ test.each(endpoints.filter(({ body }) => body.length > 0))(
 test.each([
   ['createOnce', /^unknown field\. It is an option/],
   ['create', /^unknown field\. Check the spelling/],
-] as const)('transfers.%s says that the unknown field is an option', async (method, hint) => {
-  const { payments } = clientOf(undefined, { journal: memoryJournal() });
-  const input = { ...newTransfer, description: 'invoice 4711', since: '2026-11-01T00:00:00Z' };
-  const error: unknown = await payments.transfers[method](input).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({
-    issues: [{ path: 'since', message: expect.stringMatching(hint) }],
-  });
-});
+] as const)(
+  'the error of transfers.%s for the unknown field `since` gives advice',
+  async (method, hint) => {
+    const { payments } = clientOf(undefined, { journal: memoryJournal() });
+    const input = { ...newTransfer, description: 'invoice 4711', since: '2026-11-01T00:00:00Z' };
+    const error: unknown = await payments.transfers[method](input).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      issues: [{ path: 'since', message: expect.stringMatching(hint) }],
+    });
+  },
+);

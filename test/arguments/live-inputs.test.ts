@@ -73,7 +73,7 @@ const payment = {
 };
 
 test.each(['reconcileAll', 'waitForAll'] as const)(
-  '%s compares the original array after its rows were replaced',
+  '%s uses the original rows if the caller replaces them meanwhile',
   async (method) => {
     const sandbox = seedDemo(new Sandbox({ autoAdvance: 1 }));
     const { transfers } = new PaymentsClient({
@@ -126,7 +126,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     ],
   };
   test.each(Object.entries(calls))(
-    '%s sends the fields as they were at the call',
+    '%s sends the fields as they were when it was called',
     async (_operation, [fields, call]) => {
       const { payments, requests } = clientOf(() => respond(500));
       const input = make(fields);
@@ -137,7 +137,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     },
   );
 
-  test('transfers.list sends the filters as they were at the call', async () => {
+  test('transfers.list sends the filters as they were when it was called', async () => {
     const { payments, requests } = clientOf(() => respond(500));
     const fields = { accountId: 'acc_000001', limit: 7 };
     const query = make(fields);
@@ -164,7 +164,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     return { journal, payments, authorized, listed };
   };
 
-  test('createOnce pays the input as it was at the call', async () => {
+  test('createOnce pays the input as it was when it was called', async () => {
     const { journal, payments, authorized, listed } = setup();
     const input = make(payment) as OnceInput;
     const paying = payments.transfers.createOnce(input);
@@ -199,7 +199,7 @@ describe.each(Object.entries(kinds))('if the input is %s', (_, make) => {
     expect(totals.pending.count).toBe(3);
   });
 
-  test('createAllOnce pays original amounts if inputs change during the batch', async () => {
+  test('createAllOnce pays the original amounts if inputs change during the batch', async () => {
     const { payments, listed } = setup();
     const references = ['payroll-00171', 'payroll-00172', 'payroll-00173'];
     const inputs = references.map(

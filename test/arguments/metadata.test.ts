@@ -67,7 +67,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-test('options.body and actionArguments reject what JSON cannot express', async () => {
+test('options.body and actionArguments reject values that JSON cannot express', async () => {
   const error = await rejection((payments) =>
     payments.accounts.update('acc_1', { name: 'x' }, { body: { note: { n: Number.NaN } } }),
   );
@@ -84,7 +84,7 @@ test('options.body and actionArguments reject what JSON cannot express', async (
   expect(action.issues).toMatchObject([{ path: 'actionArguments.other.call' }]);
 });
 
-test('metadata may hold one object twice, and one without a prototype', async () => {
+test('metadata may contain an object twice, or without a prototype', async () => {
   const { payments, requests } = clientOf(() => Response.json(account));
   const shared = { a: 1 };
   const bare: Metadata = Object.assign(Object.create(null) as object, { b: 2 });

@@ -46,7 +46,7 @@ const plain: readonly (readonly [string, (fields: Fields) => object])[] = [
 ];
 
 describe('the options object of a call', () => {
-  test.each(hiding)('is rejected if the argument is %s, no plain object', async (_, make) => {
+  test.each(hiding)('is rejected if it is %s instead of a plain object', async (_, make) => {
     const options = make({ timeout: 5 });
     const at = { path: 'options', message: /expected a plain object/ };
     for (const call of [
@@ -66,7 +66,7 @@ describe('the options object of a call', () => {
     expect(requests).toEqual([]);
   });
 
-  test.each(hiding)('is rejected if query, body or headers is %s', async (_, make) => {
+  test.each(hiding)('is rejected if `query`, `body` or `headers` is %s', async (_, make) => {
     for (const name of ['query', 'body', 'headers']) {
       const options = { [name]: make({ field: 'x' }) };
       for (const call of [
@@ -81,7 +81,7 @@ describe('the options object of a call', () => {
     }
   });
 
-  test.each(plain)('is accepted if options, query and headers are each %s', async (_, make) => {
+  test.each(plain)('is accepted if it, its `query` and its `headers` are %s', async (_, make) => {
     const { payments, requests } = clientOf();
     const options = make({ query: make({ a: 1 }), headers: make({ 'x-b': '2' }) });
     await payments.transfers.list({}, options).catch(() => undefined);
@@ -92,7 +92,7 @@ describe('the options object of a call', () => {
 describe('the options object of a client', () => {
   const tenantOptions = { apiKey: 'sk_of_tenant_b', baseUrl: 'https://b.example.com/v0' };
 
-  test.each(hiding)('is rejected if the argument is %s, no plain object', (_, make) => {
+  test.each(hiding)('is rejected if it is %s instead of a plain object', (_, make) => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_BASE_URL', 'https://a.example.com/v0');
     const { payments } = clientOf();
@@ -106,7 +106,7 @@ describe('the options object of a client', () => {
     vi.unstubAllEnvs();
   });
 
-  test.each(plain)('is accepted if the options are %s', async (_, make) => {
+  test.each(plain)('is accepted if it is %s', async (_, make) => {
     const { payments, requests } = clientOf();
     await payments
       .withOptions(make(tenantOptions) as ClientOptions)
@@ -116,7 +116,7 @@ describe('the options object of a client', () => {
     ]);
   });
 
-  test.each(hiding)('is rejected if the headers are %s, no plain object', (_, make) => {
+  test.each(hiding)('is rejected if its `headers` are %s instead of a plain object', (_, make) => {
     const options = { ...tenantOptions, headers: make({ 'x-key': 'stored' }) as never };
     expect(() => new PaymentsClient(options)).toThrow(/option headers: .*plain object/);
   });
@@ -126,7 +126,7 @@ describe('the ValidationError for many invalid values', () => {
   test.each([
     ['60,000 values, more than anybody reads', 60_000],
     ['200,000 values, more than the call stack could hold', 200_000],
-  ])('names at most 1,000 values if the array has %s', async (_, length) => {
+  ])('has at most 1,000 issues if the array has %s', async (_, length) => {
     const instructionIds = Array.from({ length }, () => 'not hexadecimal') as never;
     const { payments, requests } = clientOf();
     const error = await failureOf(

@@ -178,7 +178,7 @@ const honest = [
   'A1',
 ];
 
-test('each of 200 honest forms of a reference is accepted', () => {
+test('createOnce accepts 200 ordinary forms of references', () => {
   const accepts = (description: string) =>
     OnceInputSchema.safeParse({ ...newTransfer, description }).success;
   expect(new Set(honest).size).toBeGreaterThan(200);
@@ -228,14 +228,17 @@ test.each<[reference: unknown, got: string, hint: string]>([
   ['', 'got ""', form],
   [undefined, 'missing', form],
   [4711, 'got 4711', form],
-])('createOnce says what is wrong with the reference %j', async (description, got, hint) => {
-  const input = { ...newTransfer, description } as unknown as OnceInput;
-  const { payments, requests } = clientOf();
-  const expected = expectations.get(hint) ?? 'a reference of 1 to 140 printable ASCII characters';
-  const message = `${got}; expected ${expected}. ${hint}`;
-  const error = await failureOf(payments.transfers.createOnce(input), ValidationError);
-  expect(error.issues).toEqual([{ path: 'description', message }]);
-  expect(requests).toEqual([]);
-  const { issues } = OnceInputSchema.safeParse(input).error ?? {};
-  expect(issues?.[0]).toMatchObject({ path: ['description'], message });
-});
+])(
+  'the error of createOnce says what is wrong with reference %j',
+  async (description, got, hint) => {
+    const input = { ...newTransfer, description } as unknown as OnceInput;
+    const { payments, requests } = clientOf();
+    const expected = expectations.get(hint) ?? 'a reference of 1 to 140 printable ASCII characters';
+    const message = `${got}; expected ${expected}. ${hint}`;
+    const error = await failureOf(payments.transfers.createOnce(input), ValidationError);
+    expect(error.issues).toEqual([{ path: 'description', message }]);
+    expect(requests).toEqual([]);
+    const { issues } = OnceInputSchema.safeParse(input).error ?? {};
+    expect(issues?.[0]).toMatchObject({ path: ['description'], message });
+  },
+);

@@ -117,7 +117,7 @@ describe.each(calls)('the batch method %s', (operation, call) => {
     },
   );
 
-  test.each(readOnce)('rejects a second loop during the first one over %s', async (_, create) => {
+  test.each(readOnce)('rejects a second loop over %s during the first loop', async (_, create) => {
     const { transfers } = setup();
     const loop = call(transfers, create());
     const [first, second] = await Promise.allSettled([countRows(loop), countRows(loop)]);
@@ -125,7 +125,7 @@ describe.each(calls)('the batch method %s', (operation, call) => {
     expect(second).toMatchObject({ reason: expect.any(ValidationError) as ValidationError });
   });
 
-  test.each(readOnce)('rejects inputs that another call has read: %s', async (_, create) => {
+  test.each(readOnce)('rejects inputs that an earlier call has used up: %s', async (_, create) => {
     const { transfers } = setup();
     const inputs = create();
     expect(await countRows(transfers.createAllOnce(inputs))).toBe(3);
@@ -147,7 +147,7 @@ describe.each(calls)('the batch method %s', (operation, call) => {
     expect(await loop).toBe(await loop);
   });
 
-  test('accepts an array or queue that is empty by now', async () => {
+  test('accepts an array or queue that has become empty', async () => {
     const { transfers } = setup();
     const inputs = [...salaries];
     const loop = call(transfers, inputs);
