@@ -27,7 +27,7 @@ describe('every list', () => {
     [[], '', /got an array; expected an object/],
   ];
 
-  test.each(lists)('$operation rejects an invalid limit or cursor', async ({ operation }) => {
+  test.each(lists)('$operation rejects an invalid `limit` or `cursor`', async ({ operation }) => {
     for (const [query, path, says] of queries) {
       const error = await rejection((payments) => invoke(payments, operation, [query]));
       expect(error.operation).toBe(operation);
@@ -35,7 +35,7 @@ describe('every list', () => {
     }
   });
 
-  test.each(lists)('a loop over $operation rejects an invalid limit', async ({ operation }) => {
+  test.each(lists)('a loop over $operation rejects an invalid `limit`', async ({ operation }) => {
     const error = await rejection(async (payments) => {
       const list = invoke(payments, operation, [{ limit: 0 }]) as unknown as AsyncIterable<unknown>;
       for await (const item of list) throw new Error(`there is an item: ${JSON.stringify(item)}`);
@@ -43,7 +43,7 @@ describe('every list', () => {
     expect(error.issues).toMatchObject([{ path: 'limit' }]);
   });
 
-  test.each(lists)('toArray of $operation rejects a wrong option max', async ({ operation }) => {
+  test.each(lists)('toArray of $operation rejects an invalid `max`', async ({ operation }) => {
     for (const options of [undefined, null, {}, { max: 0 }, { max: 1.5 }, { max: '5' }]) {
       const { payments, requests } = clientOf();
       const list = invoke(payments, operation, []) as unknown as Pager<unknown>;
@@ -67,7 +67,7 @@ class OldSignal extends EventTarget {
 test.each([
   ['before it', (signal: OldSignal) => signal.abort(), 0],
   ['while its request is out', (signal: OldSignal) => setTimeout(() => signal.abort(), 10), 1],
-])('a signal without throwIfAborted aborts a call %s', async (_, abort, sent) => {
+])('a signal without the method throwIfAborted aborts a call %s', async (_, abort, sent) => {
   const signal = new OldSignal();
   const { payments, requests } = clientOf(() => new Promise<never>(() => undefined));
   abort(signal);

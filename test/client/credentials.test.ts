@@ -53,7 +53,7 @@ const accepting =
 
 const list = { address } as const;
 
-test('the versioned API gets the API key, the root the JWT', async () => {
+test('versioned paths receive the API key, root paths the JWT', async () => {
   const tokens: string[] = [];
   const { payments } = clientOf((request) => {
     tokens.push(`${new URL(request.url).pathname} ${tokenOf(request)}`);
@@ -76,7 +76,7 @@ test.each([
   expect(bearersOf(requests)).toEqual(Array(10).fill('sk_from_function'));
 });
 
-test('fifty concurrent calls share one call of the credential function', async () => {
+test('fifty concurrent calls call the credential function once', async () => {
   const rateLimiter = Promise.withResolvers<string>();
   const source = vi.fn(() => rateLimiter.promise);
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
@@ -125,7 +125,7 @@ test('an expired or unreadable JWT from a function stays in use', async () => {
   }
 });
 
-test('fifty concurrent 401s fetch a single new token', async () => {
+test('fifty concurrent responses 401 cause a single new token', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(accepting('sk_number_2'), { apiKey: source });
   await Promise.all(Array.from({ length: 50 }, () => payments.transfers.create(newTransfer)));
@@ -134,7 +134,7 @@ test('fifty concurrent 401s fetch a single new token', async () => {
   expect(bearersOf(requests).toSorted()).toEqual(sent);
 });
 
-test('a late 401 for an old token keeps the new token', async () => {
+test('a late 401 for an old token keeps the new one', async () => {
   const source = numbered();
   const late = Promise.withResolvers<Response>();
   const { payments, requests } = clientOf(
@@ -151,7 +151,7 @@ test('a late 401 for an old token keeps the new token', async () => {
   expect(requests).toHaveLength(4);
 });
 
-test('after a 401 a creation is resent once, even with maxRetries 0', async () => {
+test('a creation is resent once after status 401, even with maxRetries 0', async () => {
   const onRetry = vi.fn();
   const { payments, requests } = clientOf(accepting('sk_number_2'), {
     apiKey: numbered(),
@@ -164,7 +164,7 @@ test('after a 401 a creation is resent once, even with maxRetries 0', async () =
   expect(onRetry).not.toHaveBeenCalled();
 });
 
-test('a resend after a 401 does not count as a retry', async () => {
+test('a resend after status 401 does not count as a retry', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const responses = [401, 429, 429, 201];
   const clock = new VirtualClock();
@@ -178,7 +178,7 @@ test('a resend after a 401 does not count as a retry', async () => {
   expect(requests).toHaveLength(4);
 });
 
-test('a call sends no third request after a second 401', async () => {
+test('a call that received 401 twice sends no third request', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(401, errorBody), { apiKey: source });
   const error = await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
@@ -191,7 +191,7 @@ test('a call sends no third request after a second 401', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('a 401 to a string credential causes no second request', async () => {
+test('status 401 for a string credential causes no second request', async () => {
   const { payments, requests } = clientOf(() => respond(401, errorBody));
   await failureOf(payments.transfers.create(newTransfer), AuthenticationError);
   expect(requests).toHaveLength(1);
@@ -218,7 +218,7 @@ test.each<[string, () => string | Promise<string>]>([
   expect(source).toHaveBeenCalledTimes(2);
 });
 
-test('error.cause copies what a credential function rejected with', async () => {
+test("error.cause is a copy of the credential function's rejection", async () => {
   const thrown = Object.assign(new TypeError('no route'), { code: 'EHOSTUNREACH', request: {} });
   const { payments } = clientOf(() => respond(200), { apiKey: () => Promise.reject(thrown) });
   const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
@@ -239,7 +239,7 @@ test.each([
   ['apiKey', `sk_${'x'.repeat(9_000)}`, 'returned 9003 characters; expected 8192 at most'],
   ['jwt', 'sk_live_1', 'returned an API key; expected a JWT'],
   ['jwt', null, 'returned null; expected a JWT'],
-] as const)('the error says what is wrong if %s returns %j', async (name, value, words) => {
+] as const)('the error says what is wrong if option %s returns %j', async (name, value, words) => {
   const { payments, requests } = clientOf(() => respond(200), {
     [name]: () => Promise.resolve(value as string),
   });
@@ -257,22 +257,25 @@ test.each([
   [{}, defaultTimeout],
   [{ timeout: 2_000 }, 2_000],
   [{ totalTimeout: 1_000 }, 1_000],
-])('a credential function that never returns ends in a TimeoutError: %j', async (options, ms) => {
-  const clock = new VirtualClock();
-  const source = { clock, apiKey: never, ...options };
-  const { payments, requests } = clientOf(() => respond(200), source);
-  const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
-  await clock.advance(ms - 1);
-  expect(clock.pending).toBeGreaterThan(0);
-  await clock.advance(1);
-  const error = await call;
-  expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
-  expect(error.message).toContain(`within ${ms} ms`);
-  expect(requests).toHaveLength(0);
-  expect(clock.pending).toBe(0);
-});
+])(
+  'a call whose credential function never returns rejects with TimeoutError: %j',
+  async (options, ms) => {
+    const clock = new VirtualClock();
+    const source = { clock, apiKey: never, ...options };
+    const { payments, requests } = clientOf(() => respond(200), source);
+    const call = failureOf(payments.transfers.create(newTransfer), TimeoutError);
+    await clock.advance(ms - 1);
+    expect(clock.pending).toBeGreaterThan(0);
+    await clock.advance(1);
+    const error = await call;
+    expect(error).toMatchObject({ phase: 'credential', outcome: 'not_sent', attempts: [] });
+    expect(error.message).toContain(`within ${ms} ms`);
+    expect(requests).toHaveLength(0);
+    expect(clock.pending).toBe(0);
+  },
+);
 
-test('a credential function that did not return is called again', async () => {
+test('the next call retries a credential function that never returned', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi.fn(() => Promise.resolve('sk_second')).mockReturnValueOnce(first.promise);
@@ -289,7 +292,7 @@ test('a credential function that did not return is called again', async () => {
   expect(bearersOf(requests)).toEqual(['sk_second', 'sk_second']);
 });
 
-test('a hanging credential function is retried after one timeout', async () => {
+test('a hanging credential function is called again after one timeout', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
@@ -321,7 +324,7 @@ test('a hanging credential function is retried after one timeout', async () => {
   expect(bearersOf(requests)).toEqual(['sk_first']);
 });
 
-test('a late invalid token does not end a newer credential call', async () => {
+test('an invalid token that comes late does not disturb newer calls', async () => {
   const clock = new VirtualClock();
   const first = Promise.withResolvers<string>();
   const source = vi
@@ -346,7 +349,7 @@ test('a late invalid token does not end a newer credential call', async () => {
   expect(await Promise.all([second, third])).toMatchObject([{ phase }, { phase }]);
 });
 
-test('an error redacts the current token although older tokens came late', async () => {
+test('an error redacts the current token although older tokens arrived later', async () => {
   const clock = new VirtualClock();
   const late = Array.from({ length: 6 }, () => Promise.withResolvers<string>());
   const source = vi.fn(() => Promise.resolve('opaque-live-token'));
@@ -369,7 +372,7 @@ test('an error redacts the current token although older tokens came late', async
   expect(error.message).toContain('seen [redacted]');
 });
 
-test('an error redacts every token that its own call used', async () => {
+test('an error redacts every token that its call has used', async () => {
   const secret = (number: number): string => `Opaque-${number}-Zx81mQ77`;
   let made = 0;
   const slow = Promise.withResolvers<void>();
@@ -426,7 +429,7 @@ test.each<[string, () => string | Promise<string>, string]>([
   expect(clock.pending).toBe(0);
 });
 
-test('an abort while a new token is fetched causes an AbortError', async () => {
+test('an abort while the client renews a token causes an AbortError', async () => {
   const source = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
   source.mockReturnValueOnce('sk_first');
   const { payments } = clientOf(() => respond(401, errorBody), { apiKey: source });
@@ -438,7 +441,7 @@ test('an abort while a new token is fetched causes an AbortError', async () => {
   expect(await call).toMatchObject({ outcome: 'rejected', attempts: [{ status: 401 }] });
 });
 
-test('every call that waits for a failing credential function rejects', async () => {
+test('if the credential function fails, every waiting call rejects', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => {
     unhandled.push(reason);
@@ -482,7 +485,7 @@ test('an error redacts every part of a token above 1,000 characters', async () =
   }
 });
 
-test('a call fails before sending and names the missing credential', async () => {
+test('a call without its credential rejects before it sends a request', async () => {
   vi.stubEnv('PAYMENTS_JWT', '');
   const { payments, requests } = clientOf(() => respond(200), { jwt: undefined });
   const error = await failureOf(payments.instructions.list(list), ConfigurationError);
@@ -491,7 +494,7 @@ test('a call fails before sending and names the missing credential', async () =>
   expect(requests).toHaveLength(0);
 });
 
-test('a clone with the same credential function shares the token', async () => {
+test('a clone with the same credential function uses the same token', async () => {
   const source = numbered();
   const { payments, requests } = clientOf(() => respond(200, transfer), { apiKey: source });
   await payments.transfers.get('txfr_1');
@@ -524,7 +527,7 @@ test('an error redacts an earlier token after many equal newer tokens', async ()
 });
 
 test.each(['apiKey', 'jwt'] as const)(
-  'a function in option %s does not see the calling request',
+  "a function in option %s does not see the caller's AsyncLocalStorage",
   async (option) => {
     const tenants = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
@@ -551,7 +554,7 @@ test.each(['apiKey', 'jwt'] as const)(
   },
 );
 
-test('a credential function that needs a tenant fails and names withOptions', async () => {
+test("the error of a tenant's credential function suggests withOptions", async () => {
   const tenants = new AsyncLocalStorage<{ key: string }>();
   const sources = [
     () => tenants.getStore()?.key as string,

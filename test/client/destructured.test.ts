@@ -19,7 +19,7 @@ test.for(namespaces)('every method of the resource %s works after destructuring'
   }
 });
 
-test('client and clone methods work after destructuring', async () => {
+test('methods of a client and its clone work after destructuring', async () => {
   const { withOptions } = new PaymentsClient(new Sandbox().clientOptions);
   const { request, entities } = withOptions({ maxRetries: 0 });
   const { create } = entities;
@@ -29,7 +29,7 @@ test('client and clone methods work after destructuring', async () => {
   ).resolves.toMatchObject({ id });
 });
 
-test('bound methods do not appear in a printed client', () => {
+test('a printed client does not show bound methods', () => {
   const payments = new PaymentsClient(new Sandbox().clientOptions);
   expect(Object.keys(payments.transfers)).toEqual([]);
   expect(Object.keys(payments)).toEqual(namespaces);

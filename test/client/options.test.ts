@@ -94,13 +94,13 @@ describe('a credential', () => {
     },
   );
 
-  test('a client without a credential is rejected with the possible sources', () => {
+  test('the error for a missing credential names the possible sources', () => {
     expect(rejection({ baseUrl }).message).toMatch(
       /^No credential: pass the option apiKey \(PAYMENTS_API_KEY\)/,
     );
   });
 
-  test('apiKey or jwt null counts as absent despite the environment', async () => {
+  test('apiKey: null or jwt: null overrides the environment variable', async () => {
     vi.stubEnv('PAYMENTS_API_KEY', apiKey);
     vi.stubEnv('PAYMENTS_JWT', 'e.n.v');
     expect(rejection({ baseUrl, apiKey: null, jwt: null }).message).toContain('No credential: ');
@@ -157,7 +157,7 @@ describe.each([
     'ftp://api.example.com',
     'ws://localhost',
     'file:///etc',
-  ])('%s is rejected because it would send the credential unencrypted', (origin) => {
+  ])('%s is rejected because the credential would travel unencrypted', (origin) => {
     const error = refused(`${origin}${path}`);
     expect(error.message).toMatch(
       /^Invalid option \w+: got (http, which shows the credential to the network; expected https|a string without "https:)/,
@@ -207,7 +207,7 @@ describe.each([
   });
 });
 
-test('a baseUrl with v0 only in the host is rejected', () => {
+test('a baseUrl with v0 only in its host name is rejected', () => {
   for (const baseUrl of ['https://v0', 'https://V0/', 'https://api.v0']) {
     expect(rejection({ baseUrl, apiKey }).message).toContain('no final /v0');
   }
@@ -217,7 +217,7 @@ test('a baseUrl with v0 only in the host is rejected', () => {
   });
 });
 
-test('baseUrl is checked in linear time despite 400,000 slashes', () => {
+test('a baseUrl with 400,000 slashes is checked in linear time', () => {
   const path = `/${'/'.repeat(200_000)}a${'/'.repeat(200_000)}v0`;
   const { baseUrl } = new PaymentsClient({
     baseUrl: `https://x.example${path}//`,
@@ -226,7 +226,7 @@ test('baseUrl is checked in linear time despite 400,000 slashes', () => {
   expect(baseUrl).toBe(`https://x.example${path}`);
 });
 
-test('a missing baseUrl, or one without a final /v0, is rejected', () => {
+test('a baseUrl that is missing or lacks /v0 is rejected', () => {
   for (const path of ['', '/', '/v1', '/V0', '/v00', '/v0/accounts', '/api', '/apiv0', '/v0.']) {
     const { message } = rejection({ baseUrl: `https://api.example.com${path}`, apiKey });
     expect(message).toContain('Invalid option baseUrl: got no final /v0; expected a URL such as');
@@ -318,7 +318,7 @@ describe('an option of the client', () => {
     Object.entries(wrongTypes).flatMap(([name, values]) =>
       values.map((value) => [name, value] as const),
     ),
-  )('the option %s is rejected if the value is %o', (name, value) => {
+  )('the option %s is rejected if its value is %o', (name, value) => {
     const error = rejection({ baseUrl, apiKey, [name]: value });
     expect(error.message).toContain(name === 'hooks' ? 'hook' : name);
     expect(inspect(error)).not.toContain(mark);
@@ -336,7 +336,7 @@ describe('an option of the client', () => {
     Object.entries(wrongFacts).flatMap(([name, values]) =>
       values.map((value) => [name, value] as const),
     ),
-  )('platform.%s is rejected if the value is %o', (name, value) => {
+  )('platform.%s is rejected if its value is %o', (name, value) => {
     const { message } = rejection({ baseUrl, apiKey, platform: { [name]: value } });
     expect(message).toContain(`Invalid option platform.${name}: `);
     const payments = new PaymentsClient({ baseUrl, apiKey });
@@ -344,21 +344,24 @@ describe('an option of the client', () => {
     expect(change).toThrow(`Invalid option platform.${name}: `);
   });
 
-  test.each(Object.keys(wrongFacts))('the error for the old %s names the new option', (name) => {
-    const { message } = rejection({ baseUrl, apiKey, [name]: mark });
-    expect(message).toBe(
-      `Invalid option ${name}: unknown option; set it as platform.${name}.\nSee docs/reference.md.`,
-    );
-  });
+  test.each(Object.keys(wrongFacts))(
+    'the error for the old option %s names its replacement',
+    (name) => {
+      const { message } = rejection({ baseUrl, apiKey, [name]: mark });
+      expect(message).toBe(
+        `Invalid option ${name}: unknown option; set it as platform.${name}.\nSee docs/reference.md.`,
+      );
+    },
+  );
 
-  test('an unknown field of platform is rejected with the closest name', () => {
+  test('the error for an unknown field of `platform` suggests the closest', () => {
     const { message } = rejection({ baseUrl, apiKey, platform: { transferFilter: 'account' } });
     expect(message).toBe(
       'Invalid option platform.transferFilter: unknown option; did you mean transfersFilter?\nSee docs/reference.md.',
     );
   });
 
-  test('withOptions also rejects a platform that is no plain object', () => {
+  test('withOptions rejects a `platform` that is no plain object', () => {
     const payments = new PaymentsClient({ baseUrl, apiKey });
     for (const platform of [null, 'stripe', [], new Map()]) {
       const options = { platform } as ClientOptions;
@@ -366,7 +369,7 @@ describe('an option of the client', () => {
     }
   });
 
-  test('the error for one invalid option reports all others, too', () => {
+  test('one error reports all invalid options', () => {
     const { message } = rejection({
       apiKey: mark,
       timeout: 0,
@@ -505,13 +508,13 @@ describe('the environment', () => {
 test.each([
   ['client', () => new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey })],
   ['sandbox', () => new Sandbox()],
-])('new %s without a TextDecoder says how to fix the environment', (_, create) => {
+])('without TextDecoder a new %s explains how to fix the environment', (_, create) => {
   vi.stubGlobal('TextDecoder', undefined);
   Reflect.deleteProperty(globalThis, 'TextDecoder');
   expect(create).toThrow('@jest-environment node');
 });
 
-test('environment variables that may not be read are not set', async () => {
+test('environment variables that may not be read count as absent', async () => {
   const env = new Proxy(
     {},
     {

@@ -34,13 +34,16 @@ test('an array in options.query becomes one parameter for each value', async () 
   expect(requests.map(({ url }) => new URL(url).search)).toEqual([search, search]);
 });
 
-test.each(['acc_2', ['acc_2'], []])('accountId %o may be in one place only', async (accountId) => {
-  const { payments, requests } = clientOf();
-  const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
-  const { issues } = await failureOf(listing, ValidationError);
-  expect(issues).toEqual([{ path: 'options.query.accountId', message: isDouble }]);
-  expect(requests).toEqual([]);
-});
+test.each(['acc_2', ['acc_2'], []])(
+  'accountId in input and query is rejected, even as %o',
+  async (accountId) => {
+    const { payments, requests } = clientOf();
+    const listing = payments.transfers.list({ accountId: 'acc_1' }, { query: { accountId } });
+    const { issues } = await failureOf(listing, ValidationError);
+    expect(issues).toEqual([{ path: 'options.query.accountId', message: isDouble }]);
+    expect(requests).toEqual([]);
+  },
+);
 
 test('error.issues names an invalid array in options.query once', async () => {
   const { payments, requests } = clientOf();
@@ -62,14 +65,17 @@ test('an undefined field in options.query or options.body is not sent', async ()
   expect(JSON.parse(written[0]?.body ?? '')).toEqual(book);
 });
 
-test.each(['description', 'currency'])('options.body of create may not have %s', async (name) => {
-  const { payments, requests } = clientOf();
-  const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
-  const { issues } = await failureOf(sending, ValidationError);
-  const message = 'set it in the input, where transfers.reconcile looks for it';
-  expect(issues).toEqual([{ path: `options.body.${name}`, message }]);
-  expect(requests).toEqual([]);
-});
+test.each(['description', 'currency'])(
+  'options.body of create may not contain `%s`',
+  async (name) => {
+    const { payments, requests } = clientOf();
+    const sending = payments.transfers.create(newTransfer, { body: { [name]: 'EUR' } });
+    const { issues } = await failureOf(sending, ValidationError);
+    const message = 'set it in the input, where transfers.reconcile looks for it';
+    expect(issues).toEqual([{ path: `options.body.${name}`, message }]);
+    expect(requests).toEqual([]);
+  },
+);
 
 test('options.query is sent for every page of a list', async () => {
   const { payments, requests } = clientOf((request) => {
@@ -84,7 +90,7 @@ test('options.query is sent for every page of a list', async () => {
   ]);
 });
 
-test('options.query is sent even if no query parameter is documented', async () => {
+test('options.query is sent even for a call without documented parameters', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 204 }));
   await payments.ibans.delete('iban_1', { query: { reason: 'closed' } });
   expect(requests[0]?.url).toBe('https://api.example.com/v0/ibans/iban_1?reason=closed');
@@ -98,7 +104,7 @@ test('options.body is sent in addition to the input', async () => {
   );
 });
 
-test('options.body may have a field named like an Object.prototype member', async () => {
+test('options.body may have a field named like a member of Object.prototype', async () => {
   const { payments, requests } = clientOf(() => Response.json({ id: 'txfr_1' }));
   await payments.transfers.create(book, { body: { constructor: 1, toString: 2 } });
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ ...book, constructor: 1, toString: 2 });
@@ -149,7 +155,7 @@ test('the headers of a call are added to the client’s', async () => {
   expect(requests[0]?.headers).not.toHaveProperty('x-none');
 });
 
-test('withResponse returns the parsed data and its response', async () => {
+test('withResponse returns the parsed data and the response', async () => {
   const { payments, requests } = clientOfSeededSandbox();
   const got = await payments.entities.get('ent_000001').withResponse();
   expect(got.response.headers.get('x-request-id')).toBe('req_000001');
@@ -197,7 +203,7 @@ test('transfers.create resolves after a response with any 2xx status', async () 
   }
 });
 
-test('instructions.build sends the input as it was at the call', async () => {
+test('instructions.build sends the input as it was when it was called', async () => {
   const { payments, requests } = clientOf(() => Response.json({}));
   const input = { ...buildInput, salt: 1 };
   const call = payments.instructions.build(input);
@@ -228,7 +234,7 @@ test.each<[string, (payments: PaymentsClient) => PromiseLike<unknown>]>([
 test.each<[string, string, (payments: PaymentsClient) => PromiseLike<unknown>]>([
   ['query', 'cursor', ({ entities }) => entities.list({}, { query: { cursor: 'c2' } })],
   ['body', 'skip', (sdk) => sdk.transactions.list({ address: owner }, { body: { skip: 1 } })],
-])('in a list options.%s.%s is rejected', async (place, name, list) => {
+])('a list rejects options.%s.%s', async (place, name, list) => {
   const error = await rejection(list);
   const message = expect.stringContaining(`to choose the first page, use list({ ${name} })`);
   expect(error.issues).toEqual([{ path: `options.${place}.${name}`, message }]);

@@ -282,7 +282,7 @@ test.each(decisive)('withOptions throws if the option %s is undefined', (name) =
   expect(() => payments.withOptions(options)).toThrow(`Invalid option ${name} in withOptions`);
 });
 
-test('withOptions throws if a class instance leaves apiKey undefined', () => {
+test('withOptions throws if its class instance leaves apiKey undefined', () => {
   class Tenant {
     apiKey: string | undefined;
   }
@@ -382,7 +382,7 @@ describe('a credential from a function', () => {
   });
 });
 
-test('a clone from withOptions shares the retry budget of the client', async () => {
+test('a clone shares the retry budget of its client', async () => {
   const { requests, options } = named('down', () => new Response('{}', { status: 503 }));
   const payments = new PaymentsClient({ ...base, ...options, maxRetries: 5 });
   // Two thirds of 500 tokens at 14 a retry are 23 retries.
@@ -399,7 +399,7 @@ test('a clone from withOptions shares the retry budget of the client', async () 
 test.each<[string, (payments: PaymentsClient) => Promise<unknown>, ClientOptions]>([
   ['API key', (payments) => payments.entities.get('ent_1'), { apiKey: 'sk_tenant' }],
   ['JWT', (payments) => payments.instructions.list({ address: owner }), { jwt: 't.en.ant' }],
-])('a clone waits after a 429 unless its %s or clock differs', async (_, call, tenant) => {
+])('a clone waits after status 429 unless its %s or clock differs', async (_, call, tenant) => {
   let isThrottling = true;
   const { requests, options } = named('busy', (request) => {
     if (isThrottling) return new Response('{}', { status: 429, headers: { 'retry-after': '20' } });
@@ -435,7 +435,7 @@ test('withOptions throws if an option is invalid', () => {
   }
 });
 
-test('a client copies its options', async () => {
+test('a client is not affected by later changes to its options', async () => {
   const { requests, options } = named('plain');
   const headers: Record<string, string> = { 'x-team': 'first' };
   const settings: ClientOptions = { ...base, ...options, headers };
@@ -451,7 +451,7 @@ test('a client copies its options', async () => {
   expect(requests[1]?.headers).toMatchObject({ 'x-team': 'first', authorization: 'Bearer b.a.se' });
 });
 
-test('toJSON works after the caller has added an invalid hook', () => {
+test('toJSON works even after the caller adds an invalid hook', () => {
   const hooks: Record<string, unknown> = {};
   const payments = new PaymentsClient({ ...base, hooks });
   hooks['onRequests'] = () => undefined;
@@ -479,7 +479,7 @@ test('withOptions with apiKey: null or jwt: null removes the credential', async 
   expect(() => keyOnly.withOptions({ apiKey: null })).toThrow(ConfigurationError);
 });
 
-test('a client copies the facts of its platform', async () => {
+test('a client is not affected by later changes to `platform`', async () => {
   const { requests, options } = named('later', ({ headers }) =>
     Response.json({ ...transfer, id: `txfr_${headers.get('x-once')?.slice(0, 8)}` }),
   );
@@ -492,7 +492,7 @@ test('a client copies the facts of its platform', async () => {
   }
 });
 
-test('withOptions with isErrorBody: null accepts only the documented Error body', async () => {
+test('isErrorBody: null makes a clone accept only the documented Error body', async () => {
   const { options } = named('odd', () => Response.json({ fault: 'no' }, { status: 422 }));
   const platform = { isErrorBody: () => true };
   const odd = new PaymentsClient({ ...base, ...options, platform });
@@ -501,7 +501,7 @@ test('withOptions with isErrorBody: null accepts only the documented Error body'
   expect((await failureOf(plainOne.transfers.create(newTransfer))).outcome).toBe('unknown');
 });
 
-test('a clone with idempotencyHeader: null does not resend a creation', async () => {
+test('a clone with idempotencyHeader: null does not send a creation again', async () => {
   const { requests, options } = named('other', () => Promise.reject(new TypeError('reset')));
   const keyed = new PaymentsClient({
     ...base,
@@ -520,7 +520,7 @@ test('a clone with idempotencyHeader: null does not resend a creation', async ()
   expect(requests[0]?.headers).not.toHaveProperty('idempotency-key');
 });
 
-test('withOptions of a subclass returns a PaymentsClient with its options', () => {
+test('withOptions of a subclass returns a plain PaymentsClient with its options', () => {
   class TenantClient extends PaymentsClient {
     constructor(tenant: string) {
       super({ ...base, baseUrl: `https://${tenant}.example.com/v0` });

@@ -114,13 +114,19 @@ export const promises: Readonly<
   ],
   'After a 401 a call is sent once more, if a function gives its credential; the new token is fetched once for all calls that wait':
     [
-      ['client/credentials.test.ts', 'fifty concurrent 401s fetch a single new token'],
-      ['client/credentials.test.ts', 'a call sends no third request after a second 401'],
+      ['client/credentials.test.ts', 'fifty concurrent responses 401 cause a single new token'],
+      ['client/credentials.test.ts', 'a call that received 401 twice sends no third request'],
     ],
   'A credential function that hangs or fails causes a typed error, and nothing is sent': [
-    ['client/credentials.test.ts', 'error.cause copies what a credential function rejected with'],
-    ['client/credentials.test.ts', 'a credential function that did not return is called again'],
-    ['client/credentials.test.ts', 'a hanging credential function is retried after one timeout'],
+    ['client/credentials.test.ts', "error.cause is a copy of the credential function's rejection"],
+    [
+      'client/credentials.test.ts',
+      'the next call retries a credential function that never returned',
+    ],
+    [
+      'client/credentials.test.ts',
+      'a hanging credential function is called again after one timeout',
+    ],
   ],
   'With `platform.idempotencyHeader`, every attempt of a call carries the same key': [
     chaos,
