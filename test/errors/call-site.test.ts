@@ -134,7 +134,7 @@ const failing = (options = {}) =>
 describe.for([
   ['without hooks', {}],
   ['with onCall', { hooks: { onCall: () => undefined } }],
-] as const)('error.stack starts with the line of the call, %s', ([, options]) => {
+] as const)('error.stack starts with the line of the call (%s)', ([, options]) => {
   test.for(Object.entries(calls))('%s', async ([, call]) => {
     const error = await failureOf(call(failing(options)), PaymentsError);
     const line = lineOf(call.name, /payments\./);
@@ -146,7 +146,7 @@ describe.for([
   });
 });
 
-test('the first frame is the line of a read, not Node’s', async () => {
+test("error.stack of a read begins with the caller's line, not Node’s", async () => {
   const payments = clientAt(closedPort, { maxRetries: 0 });
   const read = calls['a single call'];
   const error = await failureOf(Promise.resolve(read?.(payments)), PaymentsError);
@@ -154,7 +154,7 @@ test('the first frame is the line of a read, not Node’s', async () => {
   expect(error.stack).not.toMatch(/[( ]node:/);
 });
 
-test('the first frame is the line in a subclass of PaymentsClient', async () => {
+test('error.stack begins with the line in a subclass of PaymentsClient', async () => {
   const fetch = () => Promise.resolve(respond(403, errorBody));
   const own = new OwnClient({ baseUrl: 'https://a.example/v0', apiKey: 'sk_x', fetch });
   const line = lineOf('async pay', /transfers\./);
@@ -184,7 +184,7 @@ const throwing: Readonly<Record<string, (payments: PaymentsClient) => unknown>> 
 };
 
 test.for(Object.entries(throwing))(
-  'the first frame is the line that throws at once: %s',
+  'error.stack begins with the line that throws synchronously: %s',
   ([, call]) => {
     let thrown: unknown;
     try {
@@ -201,7 +201,7 @@ test.for(Object.entries(throwing))(
 );
 
 test.for([0, undefined])(
-  'with Error.stackTraceLimit %s every call rejects with its own error',
+  'every call rejects with its own error if Error.stackTraceLimit is %s',
   async (limit) => {
     const { stackTraceLimit } = Error;
     const names: string[] = [];
@@ -218,7 +218,7 @@ test.for([0, undefined])(
   },
 );
 
-test('a read that nobody awaits keeps the stack that it has', async () => {
+test('the error of a read that nobody awaits keeps its stack', async () => {
   const call = failing().transfers.get(id);
   call.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -264,27 +264,30 @@ test.for([
       throw new Error('no stack');
     },
   ],
-] as const)('an Error.prepareStackTrace that %s replaces no error', async ([, prepare]) => {
-  const { prepareStackTrace } = Error;
-  const names: string[] = [];
-  const { payments } = clientOf(() => respond(500, errorBody), {
-    journal: memoryJournal(),
-    jwt: 'a.b.c',
-    maxRetries: 0,
-  });
-  try {
-    Error.prepareStackTrace = prepare;
-    for (const call of Object.values(calls)) {
-      await call(payments).catch((error: unknown) => names.push((error as Error).name));
+] as const)(
+  'a call rejects with its own error if Error.prepareStackTrace %s',
+  async ([, prepare]) => {
+    const { prepareStackTrace } = Error;
+    const names: string[] = [];
+    const { payments } = clientOf(() => respond(500, errorBody), {
+      journal: memoryJournal(),
+      jwt: 'a.b.c',
+      maxRetries: 0,
+    });
+    try {
+      Error.prepareStackTrace = prepare;
+      for (const call of Object.values(calls)) {
+        await call(payments).catch((error: unknown) => names.push((error as Error).name));
+      }
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
     }
-  } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-  }
-  expect(names).toHaveLength(Object.keys(calls).length);
-  expect(names.filter((name) => ['Error', 'TypeError'].includes(name))).toEqual([]);
-});
+    expect(names).toHaveLength(Object.keys(calls).length);
+    expect(names.filter((name) => ['Error', 'TypeError'].includes(name))).toEqual([]);
+  },
+);
 
-test('a hook that freezes an error does not replace the error', async () => {
+test('a call rejects with its own error if a hook freezes it', async () => {
   const freeze = ({ error }: { readonly error?: unknown }) => Object.freeze(error);
   const { payments } = clientOf(() => respond(500, errorBody), {
     hooks: { onCall: freeze, onOnce: freeze },

@@ -55,16 +55,19 @@ test.each<[string, unknown, { excerpt?: string | undefined; code?: string; detai
   ['an HTML page', html, { excerpt: 'Bad gateway' }],
   ['an object that is cut off', '{"error":"m', { excerpt: '{"error":"m' }],
   ['a very deep object', '['.repeat(100_000), { excerpt: '[[[[' }],
-])('an ApiError shows the readable response: %s', async (_, body, { excerpt, code, details }) => {
-  const error = await refusedWith(body);
-  expect(error.message).toMatch(
-    /^api.example.com responded with 422 \(.*\); expected the platform's/,
-  );
-  expect(error.message.includes('Message: ')).toBe(excerpt !== undefined);
-  expect(error.message).toContain(excerpt === undefined ? '(no body)' : `Message: ${excerpt}`);
-  expect(error).toMatchObject({ code, details, outcome: 'rejected' });
-  expect(error.message.length).toBeLessThan(400);
-});
+])(
+  'the message of an ApiError shows the readable response: %s',
+  async (_, body, { excerpt, code, details }) => {
+    const error = await refusedWith(body);
+    expect(error.message).toMatch(
+      /^api.example.com responded with 422 \(.*\); expected the platform's/,
+    );
+    expect(error.message.includes('Message: ')).toBe(excerpt !== undefined);
+    expect(error.message).toContain(excerpt === undefined ? '(no body)' : `Message: ${excerpt}`);
+    expect(error).toMatchObject({ code, details, outcome: 'rejected' });
+    expect(error.message.length).toBeLessThan(400);
+  },
+);
 
 /** Characters that end a line, move the cursor, set colours or reverse the writing direction. */
 const steering = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
@@ -85,7 +88,7 @@ test('an ApiError shows platform text on one line, without control characters', 
   }
 });
 
-test('a message shows text of schemas, credentials and fetch on one line', async () => {
+test('an error shows text of schemas, credential functions and fetch on one line', async () => {
   const lie = 'gone:\nIt did not take effect.\n\u001b[2A\u202ex';
   const schema: ResponseSchema<unknown> = {
     '~standard': { version: 1, vendor: 'x', validate: () => ({ issues: [{ message: lie }] }) },
@@ -115,7 +118,7 @@ test('a message shows text of schemas, credentials and fetch on one line', async
   expect(keyless.cause).toMatchObject({ message: 'gone:\nIt did not take effect.\n[2Ax' });
 });
 
-test('a very short JWT is not redacted within other words', async () => {
+test('an error does not redact a very short JWT within other words', async () => {
   const { payments } = clientOf(() => respond(422, { error: 'A bad day.', code: 'bad_day' }), {
     jwt: 'day',
   });
@@ -148,7 +151,7 @@ test('the details of an error are cut to a loggable size', async () => {
   expect(JSON.stringify(error.details)).not.toContain('bottom');
 });
 
-test('an error decodes a body that is not UTF-8 where possible', async () => {
+test('error.body shows what can be decoded of a non-UTF-8 body', async () => {
   const server = await rawServer(responseBytes(500, Buffer.from([0x41, 0xff, 0x42])));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ApiError);
   expect(error).toMatchObject({ status: 500, body: 'A\u{fffd}B' });
@@ -160,7 +163,7 @@ test('an error keeps the start of a body above one mebibyte', async () => {
   expect(error.body).toBe(`${'a'.repeat(2_048)}… [cut]`);
 });
 
-test('error.body shows no part of a credential at its cut', async () => {
+test('error.body shows no part of a credential where it is cut', async () => {
   const jwt = 'opaqueC4N4RYtoken';
   // Redaction shortens the first credential, so half of the second would move into the excerpt.
   const echoed = `Bearer ${'a'.repeat(2 ** 16 - 18)} ${jwt}`;
@@ -178,7 +181,7 @@ test.each([
     ['-9007199254740993', { deep: ['9007199254740992'] }],
   ],
   ['9007199254740993', '9007199254740993'],
-])('error.details has large integers as strings: %s', async (details, expected) => {
+])('error.details contains large integers as strings: %s', async (details, expected) => {
   const error = await refusedWith(`{"error":"m","code":"c","details":${details}}`);
   expect(error.details).toEqual(expected);
   expect(JSON.parse(JSON.stringify(error.details))).toEqual(expected);
@@ -210,7 +213,7 @@ test('error.requestId comes from the first request id header', async () => {
   );
 });
 
-test('an error holds the response headers without cookies and credentials', async () => {
+test('an error has the response headers without cookies and credentials', async () => {
   const error = await refusedWith(errorBody, {
     'X-Trace': 'T1',
     'Set-Cookie': 'session=1',
@@ -275,7 +278,7 @@ test('the list of attempts on an error is frozen', async () => {
   expect(Object.isFrozen(error.attempts)).toBe(true);
 });
 
-test('an error holds no request, response, credential or object of ky', async () => {
+test('an error contains no request, response, credential or object of ky', async () => {
   const failing = (request: Request): Promise<never> => {
     const cause = Object.assign(new Error(`sent ${request.headers.get('authorization') ?? ''}`), {
       request,
@@ -422,7 +425,7 @@ test('error.startedAt is the time when the call started', async () => {
   expect(refused).not.toHaveProperty('startedAt');
 });
 
-test('an error after a 429 with Retry-After has retryAfterMs', async () => {
+test('an error after status 429 with Retry-After has retryAfterMs', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '7' }), {
     maxRetries: 0,
   });
@@ -438,7 +441,7 @@ test('an error has no retryAfterMs unless a response asked to wait', async () =>
   expect(error.toJSON()).not.toHaveProperty('retryAfterMs');
 });
 
-test('a RateLimitError after a 429 says when to call again', async () => {
+test('a RateLimitError after status 429 says when to call again', async () => {
   const { payments } = clientOf(() => respond(429, errorBody, { 'retry-after': '50' }), {
     maxRetries: 0,
     clock: new VirtualClock(),

@@ -301,7 +301,7 @@ describe('an error of a hook', () => {
     expect(printed).toEqual([report('onRequest', 'full, request 1'), report('onCall', 'no disk')]);
   });
 
-  test('is printed if the hook is the option onPoll of waitFor', async () => {
+  test('is also printed for the option onPoll of waitFor', async () => {
     const printed = await readReports(
       () => ({}),
       () => Promise.reject(new Error('poll')),
@@ -352,7 +352,7 @@ describe('an error of a hook', () => {
   });
 });
 
-test('for a new token the hooks report a request and no retry', async () => {
+test('the hooks report the request with a renewed token, but no retry', async () => {
   const { events, hooks } = recordHooks();
   const { payments } = clientOf(
     (_, __, count) => (count === 1 ? respond(401, errorBody) : respond(201, transferCreated)),

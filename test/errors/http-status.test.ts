@@ -209,7 +209,10 @@ test('httpStatusOf returns 500 for the error of an invalid client option', () =>
   }
 });
 
-test.each([undefined, null, 'toString', 5])('a WaitError with reason %o maps to 202', (reason) => {
-  const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
-  expect(httpStatusOf(error)).toBe(202);
-});
+test.each([undefined, null, 'toString', 5])(
+  'httpStatusOf maps a WaitError with reason %o to 202',
+  (reason) => {
+    const error = { name: 'WaitError', message: 'x', outcome: 'unknown', reason };
+    expect(httpStatusOf(error)).toBe(202);
+  },
+);

@@ -85,7 +85,7 @@ test('a wait after an earlier 429 is logged and reported to onWait', async () =>
   expect([...new Set(heard)].toSorted()).toEqual(['drift', 'request', 'response', 'wait']);
 });
 
-test('each drift is logged once per operation and reported every time', async () => {
+test('each drift is logged once per operation, but onDrift is always called', async () => {
   vi.stubEnv('PAYMENTS_LOG', 'warn');
   const drifts: unknown[] = [];
   const odd = { ...transfer, direction: 5 };

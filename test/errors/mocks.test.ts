@@ -43,15 +43,18 @@ const mistakes: readonly (readonly [name: string, fetch: () => typeof fetch, adv
 ];
 const created = { ...transferCreated, ...newTransfer };
 
-test.each(mistakes)('%s is told in the first line', async (_, createFetch, advice) => {
-  const { transfers } = new PaymentsClient({
-    baseUrl: 'https://api.example.com/v0',
-    apiKey: 'sk_mock',
-    fetch: createFetch(),
-    journal: memoryJournal(),
-  });
-  const pay = (description: string) => transfers.createOnce({ ...newTransfer, description });
-  await pay('invoice 1').catch(() => undefined);
-  const error = await failureOf(pay('invoice 2'), PaymentInDoubtError);
-  expect(error.message.split('\n')[0]).toMatch(advice);
-});
+test.each(mistakes)(
+  'the first line of the error explains the mistake: %s',
+  async (_, createFetch, advice) => {
+    const { transfers } = new PaymentsClient({
+      baseUrl: 'https://api.example.com/v0',
+      apiKey: 'sk_mock',
+      fetch: createFetch(),
+      journal: memoryJournal(),
+    });
+    const pay = (description: string) => transfers.createOnce({ ...newTransfer, description });
+    await pay('invoice 1').catch(() => undefined);
+    const error = await failureOf(pay('invoice 2'), PaymentInDoubtError);
+    expect(error.message.split('\n')[0]).toMatch(advice);
+  },
+);

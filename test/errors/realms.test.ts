@@ -57,21 +57,24 @@ const fail = (thrown: unknown) => async (): Promise<never> => {
   throw thrown as Error;
 };
 
-test.each(Object.entries(kinds))('a ConnectionError keeps the code of %s', async (_, create) => {
-  const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
-  const fetchFailed = create('fetch failed', { cause: refused });
-  const { payments } = clientOf(fail(fetchFailed), {
-    maxRetries: 0,
-  });
-  const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
-  expect(error).toMatchObject({
-    code: 'ECONNREFUSED',
-    cause: { message: 'fetch failed', cause: { message: refused.message, code: 'ECONNREFUSED' } },
-    attempts: [{ reason: 'ECONNREFUSED' }],
-  });
-  expect(error.cause).toBeInstanceOf(Error);
-  expect(error.message).toContain('Nothing listens there');
-});
+test.each(Object.entries(kinds))(
+  'a ConnectionError keeps the error code of %s',
+  async (_, create) => {
+    const refused = create('connect ECONNREFUSED 127.0.0.1:9', { code: 'ECONNREFUSED' });
+    const fetchFailed = create('fetch failed', { cause: refused });
+    const { payments } = clientOf(fail(fetchFailed), {
+      maxRetries: 0,
+    });
+    const error = await failureOf(payments.transfers.get('txfr_1'), ConnectionError);
+    expect(error).toMatchObject({
+      code: 'ECONNREFUSED',
+      cause: { message: 'fetch failed', cause: { message: refused.message, code: 'ECONNREFUSED' } },
+      attempts: [{ reason: 'ECONNREFUSED' }],
+    });
+    expect(error.cause).toBeInstanceOf(Error);
+    expect(error.message).toContain('Nothing listens there');
+  },
+);
 
 test('error.cause lists every tried address of an AggregateError from another realm', async () => {
   const members = ['connect ECONNREFUSED ::1:9', 'connect ECONNREFUSED 127.0.0.1:9'].map(
@@ -97,53 +100,65 @@ test.each(Object.entries(kinds))('a certificate error in %s is not retried', asy
   expect(requests).toHaveLength(1);
 });
 
-test.each(Object.entries(kinds))('not_sent is proven if the agent throws %s', async (_, create) => {
-  let connections = 0;
-  class FailingAgent extends Agent {
-    override createConnection(): never {
-      connections += 1;
-      throw create('self-signed certificate', certificate);
+test.each(Object.entries(kinds))(
+  'a call has outcome not_sent if its agent throws %s',
+  async (_, create) => {
+    let connections = 0;
+    class FailingAgent extends Agent {
+      override createConnection(): never {
+        connections += 1;
+        throw create('self-signed certificate', certificate);
+      }
     }
-  }
-  const agent = new FailingAgent();
-  const baseUrl = 'https://api.example.com/v0';
-  const payments = new PaymentsClient({ baseUrl, apiKey, agent });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  expect(error).toMatchObject({
-    ...certificate,
-    outcome: 'not_sent',
-    retryable: false,
-    cause: { message: 'self-signed certificate', ...certificate },
-  });
-  expect(connections).toBe(1);
-});
+    const agent = new FailingAgent();
+    const baseUrl = 'https://api.example.com/v0';
+    const payments = new PaymentsClient({ baseUrl, apiKey, agent });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    expect(error).toMatchObject({
+      ...certificate,
+      outcome: 'not_sent',
+      retryable: false,
+      cause: { message: 'self-signed certificate', ...certificate },
+    });
+    expect(connections).toBe(1);
+  },
+);
 
-test.each(Object.entries(kinds))('a ConfigurationError has the text of %s', async (_, create) => {
-  const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
-  const payments = clientWith({ apiKey: fail(thrown) });
-  const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
-  expect(error.message).toContain('no such file /run/secrets/key');
-  expect(error.cause).toMatchObject({ message: thrown.message, code: 'ENOENT' });
-});
+test.each(Object.entries(kinds))(
+  'a ConfigurationError shows the message of %s',
+  async (_, create) => {
+    const thrown = create('ENOENT: no such file /run/secrets/key', { code: 'ENOENT' });
+    const payments = clientWith({ apiKey: fail(thrown) });
+    const error = await failureOf(payments.transfers.get('txfr_1'), ConfigurationError);
+    expect(error.message).toContain('no such file /run/secrets/key');
+    expect(error.cause).toMatchObject({ message: thrown.message, code: 'ENOENT' });
+  },
+);
 
-test.each(Object.entries(kinds))('a PaymentVetoedError has the text of %s', async (_, create) => {
-  const thrown = create('12.50 is above the limit');
-  const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
-  const error = await failureOf(payments.transfers.createOnce(payment), PaymentVetoedError);
-  expect(error.message).toContain('12.50 is above the limit');
-  expect(error.cause).toBe(thrown);
-});
+test.each(Object.entries(kinds))(
+  'a PaymentVetoedError shows the message of %s',
+  async (_, create) => {
+    const thrown = create('12.50 is above the limit');
+    const payments = clientWith({ authorize: fail(thrown), journal: memoryJournal() });
+    const error = await failureOf(payments.transfers.createOnce(payment), PaymentVetoedError);
+    expect(error.message).toContain('12.50 is above the limit');
+    expect(error.cause).toBe(thrown);
+  },
+);
 
-test.each(Object.entries(kinds))('a PaymentInDoubtError has the text of %s', async (_, create) => {
-  const journal = {
-    ...memoryJournal(),
-    read: fail(create('the disk is full', { code: 'ENOSPC' })),
-  };
-  const payments = clientWith({ journal });
-  const error = await failureOf(payments.transfers.createOnce(payment), PaymentInDoubtError);
-  expect(error).toMatchObject({ reason: 'journal', retryable: true, cause: { code: 'ENOSPC' } });
-  expect(error.message).toContain('The cause: the disk is full');
-});
+test.each(Object.entries(kinds))(
+  'a PaymentInDoubtError shows the message of %s',
+  async (_, create) => {
+    const journal = {
+      ...memoryJournal(),
+      read: fail(create('the disk is full', { code: 'ENOSPC' })),
+    };
+    const payments = clientWith({ journal });
+    const error = await failureOf(payments.transfers.createOnce(payment), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'journal', retryable: true, cause: { code: 'ENOSPC' } });
+    expect(error.message).toContain('The cause: the disk is full');
+  },
+);
 
 test('createOnce keeps retryable: false of a journal error from another realm', async () => {
   const journal = { ...memoryJournal(), read: fail(foreign('no table', { retryable: false })) };
@@ -165,7 +180,7 @@ test.each(Object.entries(kinds))('createOnce pays if every hook throws %s', asyn
   expect(await payments.transfers.createOnce(payment)).toMatchObject({ status: 'pending' });
 });
 
-test('an AbortError says that a signal of another realm timed out', async () => {
+test('an AbortError says that a signal from another realm timed out', async () => {
   const reason = foreign('The operation was aborted due to timeout', { name: 'TimeoutError' });
   const signal = AbortSignal.abort(reason);
   const error = await failureOf(clientWith({}).transfers.get('txfr_1', { signal }), AbortError);
@@ -278,19 +293,22 @@ const failures: Readonly<Record<string, (thrown: unknown) => Promise<PaymentsErr
     failureOf(clientWith({}).transfers.get('txfr_1', { signal: AbortSignal.abort(thrown) })),
 };
 
-test.each(Object.entries(unreadable))('the outcome is right if %s is thrown', async (_, create) => {
-  const outcomes: Record<string, string> = {};
-  for (const [source, failWith] of Object.entries(failures)) {
-    const error = await failWith(create());
-    outcomes[source] = error.outcome;
-    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: error.name });
-  }
-  expect(outcomes).toEqual({
-    fetch: 'unknown',
-    apiKey: 'not_sent',
-    authorize: 'not_sent',
-    journal: 'unknown',
-    signal: 'not_sent',
-  });
-  expect([isPaymentsError(create()), httpStatusOf(create())]).toEqual([false, 500]);
-});
+test.each(Object.entries(unreadable))(
+  'error.outcome is right even if %s is thrown',
+  async (_, create) => {
+    const outcomes: Record<string, string> = {};
+    for (const [source, failWith] of Object.entries(failures)) {
+      const error = await failWith(create());
+      outcomes[source] = error.outcome;
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: error.name });
+    }
+    expect(outcomes).toEqual({
+      fetch: 'unknown',
+      apiKey: 'not_sent',
+      authorize: 'not_sent',
+      journal: 'unknown',
+      signal: 'not_sent',
+    });
+    expect([isPaymentsError(create()), httpStatusOf(create())]).toEqual([false, 500]);
+  },
+);

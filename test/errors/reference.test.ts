@@ -91,7 +91,7 @@ const calls: readonly (readonly [string, (world: Setup) => Promise<unknown>, Cli
 ];
 
 test.each(calls.map(([name, call, options = {}]) => [name, call, options] as const))(
-  'a %s of createOnce or decide has the reference',
+  'error.reference is set on a %s of createOnce or `decide`',
   async (name, call, options) => {
     const world = setup(options);
     const error = await failureOf(call(world));
@@ -102,7 +102,7 @@ test.each(calls.map(([name, call, options = {}]) => [name, call, options] as con
   },
 );
 
-test('the error of createOnce without a journal has the reference', async () => {
+test('error.reference is set if createOnce has no journal', async () => {
   const error = await failureOf(pay(setup({ journal: undefined })), ConfigurationError);
   expect(error.reference).toBe(reference);
 });
@@ -135,7 +135,7 @@ test('each error of a batch has the reference of its payment', async () => {
   expect(decisions.map(({ error }) => error?.reference)).toEqual([undefined, 'A', 'b', 'c', 'd']);
 });
 
-test('each error of createAllOnce has its reference despite a failing list', async () => {
+test('each error of a batch has its reference despite a failing list', async () => {
   const { payments, sandbox } = setup({ journal: { ...memoryJournal(), searchFirst: 'always' } });
   const fault = { kind: 'status', status: 400 } as const;
   sandbox.faults.add({ operation: 'transfers.list', fault, times: 'always' });
@@ -153,7 +153,7 @@ test('error.reference redacts a credential that the reference contains', async (
   expect(error.reference).toBe('key [redacted]');
 });
 
-test('errors of create, get and reconcile have no field reference', async () => {
+test('errors of create, get and reconcile have no field `reference`', async () => {
   const { payments } = setup();
   const errors = [
     failureOf(payments.transfers.create({ ...payment, amount: '0' })),

@@ -157,7 +157,7 @@ function wrapInGetter(error: PaymentsError): object {
   };
 }
 
-test('paymentsErrorFrom returns the error with the worst outcome', () => {
+test('paymentsErrorFrom finds the worst outcome in an AggregateError', () => {
   const errors = (['not_sent', 'unknown', 'rejected'] as const).map(
     (outcome) => new PaymentsError(outcome, { outcome }),
   );
@@ -167,7 +167,7 @@ test('paymentsErrorFrom returns the error with the worst outcome', () => {
   expect(isApiError(new AggregateError([new sdk.ApiError('x', {} as never)]))).toBe(true);
 });
 
-test('a PaymentsError speaks for itself, whatever its cause is', () => {
+test('paymentsErrorFrom returns a PaymentsError itself, whatever its cause is', () => {
   const veto = new sdk.PaymentVetoedError('No.', { outcome: 'not_sent', cause: inDoubt });
   expect(paymentsErrorFrom(veto)).toBe(veto);
   expect(isOutcomeUnknown(veto)).toBe(false);
@@ -191,7 +191,7 @@ test.each<[string, (error: PaymentsError) => unknown]>([
   ['as JSON without a name', (error) => JSON.parse(JSON.stringify({ ...error }))],
   ['on an Error', (error) => Object.assign(new Error(error.message), { ...error })],
   ['with the name of an RPC library', (error) => ({ ...error.toJSON(), name: 'RpcError' })],
-])('a copy of the fields %s tells whether the call took effect', async (_, copy) => {
+])('isOutcomeUnknown and paymentsErrorFrom understand a copied error %s', async (_, copy) => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient({ ...sandbox.clientOptions, journal: memoryJournal() });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -241,9 +241,12 @@ test.each<[string, unknown]>([
   expect(httpStatusOf(value)).toBe(500);
 });
 
-test.each([5, 'x', null, {}, undefined])('attempts of %o become an empty list', (attempts) => {
-  expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
-});
+test.each([5, 'x', null, {}, undefined])(
+  'paymentsErrorFrom replaces `attempts` of %o by an empty list',
+  (attempts) => {
+    expect(paymentsErrorFrom({ ...serialised, attempts })?.attempts).toEqual([]);
+  },
+);
 
 /** Uses a restored error in every way that a caller may use one. */
 function useError(error: PaymentsError | undefined): void {

@@ -20,7 +20,7 @@ const systemClock: Clock = {
 const serving = () =>
   rawServer(...[1, 2].map((number) => responseBytes(201, createdNumber(number))));
 
-test('a creation is unknown if the clock throws after sending', async () => {
+test('a creation has outcome unknown if the clock throws after sending', async () => {
   const server = await serving();
   const clock: Clock = {
     ...systemClock,
@@ -43,7 +43,7 @@ test('a creation is unknown if the clock throws after sending', async () => {
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a creation is not_sent if the clock throws before sending', async () => {
+test('a creation has outcome not_sent if the clock throws before sending', async () => {
   const server = await serving();
   let reads = 0;
   const clock = {
@@ -97,7 +97,7 @@ test.each<[string, unknown]>([
       },
     },
   ],
-])('a creation is unknown if the option fetch returns %s', async (_, received) => {
+])('a creation has outcome unknown if the option `fetch` returns %s', async (_, received) => {
   const payments = new PaymentsClient({
     baseUrl: 'https://api.example.com/v0',
     apiKey,

@@ -101,7 +101,7 @@ test('hooks.onCall reports each call once, with the number of attempts', async (
   ]);
 });
 
-test('hooks.onCall reports a createOnce, a batch try or a page once', async () => {
+test('hooks.onCall reports each createOnce, batch attempt and page once', async () => {
   const { payments, sandbox, clock, calls } = setup();
   sandbox.faults.add(lost);
   await payments.transfers.createOnce(payment);
@@ -143,7 +143,7 @@ test('hooks.onCall reports a createOnce, a batch try or a page once', async () =
   ]);
 });
 
-test('hooks.onCall reports unknown and no error if until throws', async () => {
+test('hooks.onCall reports outcome unknown without an error if `until` throws', async () => {
   const { payments, calls } = setup();
   const until = () => {
     throw new Error('a bug');
@@ -164,7 +164,7 @@ test.each(['throws', 'rejects'])('createOnce succeeds even if hooks.onCall %s', 
   await expect(payments.transfers.createOnce(payment)).resolves.toHaveProperty('id');
 });
 
-test('the hook events of createOnce have the reference, list events none', async () => {
+test('hook events of createOnce have the reference, those of lists none', async () => {
   const events: HookCall[] = [];
   const keep = (event: HookCall) => events.push(event);
   const { payments, sandbox, clock } = setup({
@@ -296,7 +296,7 @@ test('the tracing channel shows no input, result, body or credential', async () 
   }
 });
 
-test('hooks run in the AsyncLocalStorage context of the caller, not the reader', async () => {
+test('hooks run in the AsyncLocalStorage context in which the call was made', async () => {
   const store = new AsyncLocalStorage<string>();
   const seen = new Set<string | undefined>();
   const { payments } = setup({ hooks: { onRequest: () => seen.add(store.getStore()) } });
@@ -324,7 +324,7 @@ test('hooks run in the AsyncLocalStorage context of the caller, not the reader',
   expect([...seen]).toEqual(['its maker']);
 });
 
-test('hooks run in the store that a channel subscriber bound', async () => {
+test('hooks run in the AsyncLocalStorage that a channel subscriber bound', async () => {
   const store = new AsyncLocalStorage<string>();
   let spans = 0;
   channel.start.bindStore(

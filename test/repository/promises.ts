@@ -134,7 +134,7 @@ export const promises: Readonly<
   ],
   'No error, hook or log shows a credential, not even one that the platform repeats': [
     chaos,
-    ['errors/errors.test.ts', 'an error holds no request, response, credential or object of ky'],
+    ['errors/errors.test.ts', 'an error contains no request, response, credential or object of ky'],
     ['secrets/responses.test.ts', "no error shows a response's secret in %s, in any encoding"],
   ],
   'The SDK reads at most 16 MiB of a response, unpacked, and 64 levels of nesting': [
