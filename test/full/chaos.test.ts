@@ -24,7 +24,7 @@ test('under random faults every outcome agrees with the ledger', async () => {
   expect(report.mix.get('batch ok')).toBeGreaterThan(40);
 });
 
-test('every mutant applies to the source', () => {
+test('every mutant of the chaos test still applies to src/', () => {
   for (const variant of variants) expect(changedFiles(variant).size).toBeGreaterThan(0);
 });
 
@@ -57,9 +57,7 @@ async function expectViolation(runtime: Runtime, name: string): Promise<void> {
 test.concurrent.each([
   'a write is sent again after a broken connection',
   'an abort means not sent',
-])('the test with random faults finds the planted mistake: %s', (name) =>
-  expectViolation(node, name),
-);
+])('the chaos test finds the planted mistake: %s', (name) => expectViolation(node, name));
 
 test.concurrent('over Node’s fetch every outcome agrees with the ledger, too', async () => {
   const { code, output } = await spawnChaos(
@@ -89,6 +87,6 @@ test.each(
       .filter(({ on }) => on.some((name) => runtime.name.startsWith(name)))
       .map(({ name }) => [runtime.name, name, runtime] as const),
   ),
-)('random faults on %s find the planted mistake: %s', (_, name, runtime) =>
+)('the chaos test on %s finds the planted mistake: %s', (_, name, runtime) =>
   expectViolation(runtime, name),
 );

@@ -35,26 +35,29 @@ const createClient = (error: Error, options: ClientOptions = {}): PaymentsClient
     ...options,
   });
 
-test.each(kinds)('a call (%s) ends in a TimeoutError if connecting times out', async (kind) => {
-  for (const facts of [byUndici, bySystem]) {
-    const error = await failureOf(
-      calls[kind].send(createClient(createFetchError(facts))),
-      TimeoutError,
-    );
-    expect(error).toBeInstanceOf(ConnectionError);
-    // A custom fetch may have sent something before.
-    expect(error).toMatchObject({
-      phase: 'connect',
-      code: facts.code,
-      outcome: 'unknown',
-      retryable: kind !== 'once POST',
-      attempts: [{ outcome: 'unknown', reason: facts.code }],
-    });
-    expect(error.message).toContain(` failed (${facts.code})`);
-  }
-});
+test.each(kinds)(
+  'a call (%s) rejects with a TimeoutError if connecting times out',
+  async (kind) => {
+    for (const facts of [byUndici, bySystem]) {
+      const error = await failureOf(
+        calls[kind].send(createClient(createFetchError(facts))),
+        TimeoutError,
+      );
+      expect(error).toBeInstanceOf(ConnectionError);
+      // A custom fetch may have sent something before.
+      expect(error).toMatchObject({
+        phase: 'connect',
+        code: facts.code,
+        outcome: 'unknown',
+        retryable: kind !== 'once POST',
+        attempts: [{ outcome: 'unknown', reason: facts.code }],
+      });
+      expect(error.message).toContain(` failed (${facts.code})`);
+    }
+  },
+);
 
-test('a failed connection is a TimeoutError only if every address timed out', async () => {
+test('a failed connection causes a TimeoutError only if every address timed out', async () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const late = Object.assign(new Error('late'), bySystem);
   const both = (...errors: Error[]): Error =>
@@ -64,7 +67,7 @@ test('a failed connection is a TimeoutError only if every address timed out', as
   expect(await failureOf(create(both(late, refused)))).not.toBeInstanceOf(TimeoutError);
 });
 
-test('ETIMEDOUT on an established connection is no TimeoutError', async () => {
+test('ETIMEDOUT on an established connection causes no TimeoutError', async () => {
   const error = createFetchError({ code: 'ETIMEDOUT', syscall: 'read' });
   const failed = await failureOf(createClient(error).transfers.create(newTransfer));
   expect(failed).toBeInstanceOf(ConnectionError);
@@ -98,7 +101,7 @@ async function openBlackhole(): Promise<number> {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a creation is not_sent if connecting takes too long',
+  'a creation has outcome not_sent if connecting takes too long',
   async () => {
     const baseUrl = `http://127.0.0.1:${await openBlackhole()}/v0`;
     const payments = new PaymentsClient({ baseUrl, apiKey, timeout: 500, maxRetries: 1 });

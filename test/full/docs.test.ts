@@ -78,12 +78,12 @@ function run(args: readonly string[], env: Record<string, string> = {}, cwd = ro
   });
 }
 
-test('the test of the documentation finds more than 50 code blocks', () => {
+test('this test finds more than 50 code blocks in the documentation', () => {
   expect(blocks.length).toBeGreaterThan(50);
 });
 
 test.concurrent.each(blocks.map(({ name }, index) => ({ name, index })))(
-  'the code block $name runs on its own',
+  'the code block $name of the documentation runs alone',
   async ({ name, index }) => {
     // Blocks of guides and docstrings may read the environment. The first id of each kind exists there.
     const server = await listen(seedDemo(new Sandbox()), { port: 0 });
@@ -246,7 +246,7 @@ test.each([
   expect(csv).toContain(',"Müller"\n');
 });
 
-test('end-of-day.ts writes a row for an account that it cannot read', async () => {
+test('end-of-day.ts writes a row even for an account without access', async () => {
   const books = [1, 2, 3].map((number) => ({
     sourceAccountId: `acc_${number}`,
     counterpartyId: 'cpty_1',
@@ -281,7 +281,7 @@ test('end-of-day.ts writes a row for an account that it cannot read', async () =
   expect(csv).toContain('"not read",,,,"acc_2"');
 });
 
-test('quickstart.ts sends nothing to the platform of the environment', async () => {
+test('quickstart.ts sends nothing to the platform in environment variables', async () => {
   const sandbox = new Sandbox();
   const server = await listen(sandbox, { port: 0 });
   try {

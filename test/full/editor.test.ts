@@ -20,7 +20,7 @@ test('an editor shows fewer than 40 words for each public name', () => {
   expect(naming.map(({ name }) => name)).toEqual([]);
 });
 
-test('every method of the client has an example that creates one', () => {
+test('the hover example of every client method creates a client', () => {
   const methods = entries.filter(
     ({ name, isMethod }) =>
       isMethod &&

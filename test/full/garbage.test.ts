@@ -43,7 +43,7 @@ test.each(['node:http', 'node:http with a body', 'fetch'])(
   },
 );
 
-test('a closed Deadline is collected although its raced promise stays pending', async () => {
+test('a closed Deadline is garbage-collected although its promise never settles', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const never = new Promise(() => undefined);
@@ -62,7 +62,7 @@ test('a closed Deadline is collected although its raced promise stays pending', 
   expect(never).toBeInstanceOf(Promise);
 });
 
-test('the process ends after the last call without leftover timers', async () => {
+test('a process ends after its last call, without leftover timers', async () => {
   const { before, after, statuses, doneAt } = await run('../drivers/finished.ts');
   // The deadlines of those calls were 30 s and 120 s.
   expect(Date.now() - Number(doneAt)).toBeLessThan(5_000);

@@ -10,6 +10,6 @@ test('msw intercepts every call of the client', async () => {
   await checkMsw(sdk, { http, HttpResponse, setupServer });
 });
 
-test('with NODE_USE_ENV_PROXY, the HTTP_PROXY receives every call', async () => {
+test('with NODE_USE_ENV_PROXY the proxy in HTTP_PROXY receives every call', async () => {
   await checkEnvironmentProxy(new URL('../../src/index.ts', import.meta.url).href);
 });

@@ -137,7 +137,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   describe.each(['SQLite', 'PostgreSQL', 'Redis', 'a Redis Cluster'])('with %s', (name) => {
     const open = () => openStore(name);
 
-    test('list shows the open payments and exits with status 3', async () => {
+    test('`list` shows the open payments and exits with status 3', async () => {
       const { flags, journal } = open();
       expect(await run(['list', ...flags])).toEqual({
         status: 0,
@@ -179,7 +179,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       }
     });
 
-    test('show prints an entry, or exits with status 1 without one', async () => {
+    test('`show` prints an entry, or exits with status 1', async () => {
       const { flags, journal } = open();
       const { reference, entry } = await claimAt(journal, 12 * 1_440);
       const result = await run(['show', reference, ...flags]);
@@ -205,7 +205,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('show prints the history of an entry with an endless claim', async () => {
+    test('`show` prints the history of an entry with an endless claim', async () => {
       const { flags, journal } = open();
       const claimed = { at: 0, state: 'sending', host: 'h-1', claimId: 'c-1' } as const;
       const at = '2026-01-31T12:00:00.002Z';
@@ -235,7 +235,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       await journal.swap(reference, entry, undefined);
     });
 
-    test('prune deletes entries that were paid before a date', async () => {
+    test('`prune` deletes entries that were paid before a date', async () => {
       const { flags, journal } = open();
       await journal.prune({ paidBefore: new Date() });
       const inputs = [newInput(), newInput(), newInput()];
@@ -256,7 +256,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
       expect(left.map((entry) => entry?.state)).toEqual([undefined, undefined, 'paid']);
     });
 
-    test('decide records the decision of an operator', async () => {
+    test('`decide` records the decision of an operator', async () => {
       const { flags, journal } = open();
       const { env, sandbox, payments, baseUrl } = await startPlatform();
       const { reference, input } = await claimAt(journal, 10, { platform: baseUrl });
@@ -277,7 +277,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     });
   });
 
-  test('list measures the age of a claim by the store’s clock', async () => {
+  test('`list` measures the age of a claim by the store’s clock', async () => {
     const { flags, journal } = openStore('Redis');
     const { reference, entry } = await claimAt(journal, 135);
     const shift = 'const { now } = Date; Date.now = () => now() + 864e5;';
@@ -287,7 +287,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     await journal.swap(reference, entry, undefined);
   });
 
-  test('list, show and prune use the table that --table names', async () => {
+  test('`list`, `show` and `prune` use the table that --table names', async () => {
     const table = '"Tenant-1".payments_journal';
     const { flag, url, journal } = await openTable(table);
     const named = [flag, url, '--table', table];
@@ -306,7 +306,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(pruned.out)).toEqual({ pruned: 1 });
   });
 
-  test('list and show use the ?schema= of a Prisma URL', async () => {
+  test('`list` and `show` use the schema that a Prisma URL names', async () => {
     const { flag, url, journal } = await openTable('"App-1".payments_journal');
     const { reference } = await claimAt(journal, 10);
     const prismaUrl = `${url}?connection_limit=5&schema=App-1`;
@@ -321,7 +321,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(odd).toMatchObject({ status: 1, err: expect.stringContaining('table is') });
   });
 
-  test('list warns about a missing collation C', async () => {
+  test('`list` warns if the column reference lacks the collation C', async () => {
     const sql = postgresJournalTable.replace(' COLLATE "C"', '');
     const { flag, url, pool } = await openTable('old.payments_journal', sql);
     const args = ['list', '--json', flag, `${url}?schema=old`];
@@ -335,7 +335,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect((await run(args)).err).not.toContain('collation');
   });
 
-  test('show warns if the maxmemory-policy lets Redis evict entries', async () => {
+  test('`show` warns if the maxmemory-policy lets Redis evict entries', async () => {
     const server = await startRedis('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
     onTestFinished(() => server.close());
     const redis = new Redis({ port: server.port });
@@ -352,7 +352,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(await run(args)).toMatchObject({ status: 0, err: '' });
   });
 
-  test('list needs --prefix to find Redis keys with a keyPrefix', async () => {
+  test('`list` needs --prefix to find Redis keys with a keyPrefix', async () => {
     const { redis, flags } = openRedis(2, 'app:');
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const { reference } = await claimAt(journal, 10);
@@ -364,7 +364,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ reference }]);
   });
 
-  test('the commands that show suggests contain no password', async () => {
+  test('the commands that `show` suggests contain no password', async () => {
     const { flags, journal } = openStore('Redis');
     const ambiguous = { state: 'ambiguous', candidates: ['txfr_1'] };
     const { reference, entry } = await claimAt(journal, 10, ambiguous);
@@ -379,7 +379,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
   });
 
   test.each(['no JSON', '{"state":"ambiguous"}', '7'])(
-    'show exits with status 1 if the stored entry is %s',
+    '`show` exits with status 1 if the stored entry is %s',
     async (stored) => {
       const { redis, flags } = openRedis(4);
       await redis.set('payments:journal:r-1', stored);
@@ -389,7 +389,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     },
   );
 
-  test('migrate lists keys that were copied from another Redis', async () => {
+  test('`migrate` lists keys that were copied from another Redis', async () => {
     const { redis, flags } = openRedis(3);
     expect((await run(['list', ...flags])).status).toBe(0);
     const input = newInput();
@@ -401,7 +401,7 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     expect(JSON.parse(out)).toMatchObject([{ reference: input.description }]);
   });
 
-  test('list rebuilds a deleted index of open payments in Redis', async () => {
+  test('`list` rebuilds a deleted index of open payments in Redis', async () => {
     const { flags, journal } = openStore('Redis');
     const { reference, entry } = await claimAt(journal, 10);
     await openRedis(0).redis.del('payments:journal:Open');
@@ -414,13 +414,16 @@ describe.skipIf(missing.length > 0)('payments-journal on a real store', () => {
     ['PostgreSQL', 'without the table', /postgres$/, 'template1', /payments_journal/],
     ['Redis', 'with a wrong password', `:${password}@`, ':secret@', /WRONGPASS/],
     ['Redis', 'without the database', /$/, '/99', /^Redis has no database 99\./],
-  ])('list has status 1 on %s %s, and prints no password', async (name, _, find, put, report) => {
-    const { flag, url } = openStore(name);
-    const { status, out, err } = await run(['list', flag, url.replace(find, put)]);
-    expect({ status, out }).toEqual({ status: 1, out: '' });
-    expect(err).toMatch(report);
-    expect(err).not.toMatch(/secret|hunter2/);
-  });
+  ])(
+    '`list` exits with status 1 on %s %s, and prints no password',
+    async (name, _, find, put, report) => {
+      const { flag, url } = openStore(name);
+      const { status, out, err } = await run(['list', flag, url.replace(find, put)]);
+      expect({ status, out }).toEqual({ status: 1, out: '' });
+      expect(err).toMatch(report);
+      expect(err).not.toMatch(/secret|hunter2/);
+    },
+  );
 });
 
 /** A platform over HTTP, and the variables of its client. */
@@ -460,16 +463,19 @@ describe('payments-journal decide', () => {
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
   });
 
-  test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])('records nothing for %j', async (line) => {
-    const { journal, reference, entry, decideOnTerminal, sandbox } = await setup();
-    const { status, out } = await decideOnTerminal(line);
-    expect(out).toContain('Nothing was recorded.');
-    expect(status).toBe(1);
-    expect(await journal.read(reference)).toEqual(entry);
-    expect(sandbox.log).toEqual([]);
-  });
+  test.each(['n\n', '\n', 'yo\n', '\u0004', '\u0003'])(
+    'records nothing after the answer %j',
+    async (line) => {
+      const { journal, reference, entry, decideOnTerminal, sandbox } = await setup();
+      const { status, out } = await decideOnTerminal(line);
+      expect(out).toContain('Nothing was recorded.');
+      expect(status).toBe(1);
+      expect(await journal.read(reference)).toEqual(entry);
+      expect(sandbox.log).toEqual([]);
+    },
+  );
 
-  test('searches the platform before recording not_paid with --yes', async () => {
+  test('searches the platform before it records not_paid with --yes', async () => {
     const { journal, reference, decide, sandbox } = await setup();
     expect(await decide('not_paid', '--yes')).toMatchObject({ status: 0, err: '' });
     expect(await journal.read(reference)).toMatchObject({ state: 'not_paid' });
@@ -480,7 +486,7 @@ describe('payments-journal decide', () => {
   test.each([
     ['false', undefined],
     ['sourceAccountId', 'acc_000001'],
-  ])('--transfers-filter %s selects the filter of the search', async (filter, account) => {
+  ])('searches with the filter %s if --transfers-filter names it', async (filter, account) => {
     const { decide, sandbox } = await setup();
     await decide('not_paid', '--yes', '--transfers-filter', filter);
     const [query] = sandbox.log.flatMap((each) =>
@@ -490,7 +496,7 @@ describe('payments-journal decide', () => {
     expect(query?.[filter]).toBe(account);
   });
 
-  test('is suggested by show, beside each candidate transfer', async () => {
+  test('is a command that `show` suggests beside each candidate transfer', async () => {
     const { baseUrl, env, flags, journal, payments, decideOnTerminal } = await setup();
     const input: OnceInput = newInput();
     const reference = input.description;
@@ -651,12 +657,15 @@ test.each([
   [1, `--postgres=postgres://u:${password}@127.0.0.1:9/db`, /ECONNREFUSED/],
   [1, `--postgres=postgres://localhost:9/db?user=u&password=${password}`, /ECONNREFUSED/],
   [1, `--redis=redis://u:${password}@127.0.0.1:9`, /ECONNREFUSED/],
-])('list has status %i and prints no password for %s', async (status, flag, report) => {
-  const ended = await run(['list', flag]);
-  expect(ended).toMatchObject({ status, out: '' });
-  expect(ended.err).toMatch(report);
-  expect(ended.err).not.toContain(password);
-});
+])(
+  'payments-journal list exits with status %i and prints no password: %s',
+  async (status, flag, report) => {
+    const ended = await run(['list', flag]);
+    expect(ended).toMatchObject({ status, out: '' });
+    expect(ended.err).toMatch(report);
+    expect(ended.err).not.toContain(password);
+  },
+);
 
 test('payments-journal list does not create a missing SQLite file', async () => {
   const first = await run(['list', '--sqlite', 'none.db']);
@@ -695,7 +704,7 @@ test('payments-journal --help prints the usage, --version the version', async ()
   expect(await run(['list', '--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' });
 });
 
-test('payments-journal list has status 3 even if its pipe closes early', async () => {
+test('payments-journal list exits with status 3 even if its pipe closes', async () => {
   const { flags, journal } = openSqlite();
   await claimAt(journal, 1);
   const { child, ended } = start(process.execPath, [bin, 'list', ...flags], {});
@@ -711,7 +720,7 @@ describe('payments-journal in a project without database drivers', () => {
     return start(process.execPath, [installed, ...args], {}, project).ended;
   };
 
-  test('list reads a SQLite file', async () => {
+  test('`list` reads a SQLite file', async () => {
     const { flags, journal } = openSqlite();
     const { reference } = await claimAt(journal, 2 * (day / minute));
     const { status, out, err } = await runInstalled('list', ...flags);
@@ -722,7 +731,7 @@ describe('payments-journal in a project without database drivers', () => {
   test.each([
     ['--postgres', `postgres://u:${password}@h/db`, 'pg'],
     ['--redis', `redis://:${password}@h`, 'ioredis'],
-  ])('list names the package that %s needs', async (flag, url, name) => {
+  ])('`list` names the package that %s needs', async (flag, url, name) => {
     const { status, out, err } = await runInstalled('list', flag, url);
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toMatch(

@@ -72,7 +72,7 @@ describe('payments-journal check on SQLite', () => {
     expect(await findProblems('--sqlite', path)).toEqual([]);
   });
 
-  test('finds a -wal that was removed under a running process', async () => {
+  test('finds that the -wal file of a running process was removed', async () => {
     const { path } = await create();
     rmSync(`${path}-wal`);
     expect(await findProblems('--sqlite', path)).toEqual([
@@ -80,7 +80,7 @@ describe('payments-journal check on SQLite', () => {
     ]);
   });
 
-  test('finds an entry that a clock which was ahead has written', async () => {
+  test('finds an entry whose time is in the future', async () => {
     const ahead = Date.now() + 3_600_000;
     const { path, reference } = await create({ claimedAt: ahead, firstClaimedAt: ahead });
     expect(await findProblems('--sqlite', path)).toEqual([
@@ -88,7 +88,7 @@ describe('payments-journal check on SQLite', () => {
     ]);
   });
 
-  test('finds a table of 0.4, and says to migrate it', async () => {
+  test('finds a table of version 0.4, and suggests to migrate it', async () => {
     const path = join(folder, 'old.db');
     const database = new DatabaseSync(path);
     database.exec(
@@ -100,7 +100,7 @@ describe('payments-journal check on SQLite', () => {
     ]);
   });
 
-  test('finds an open payment that the index lacks, and migrate mends it', async () => {
+  test('finds an open payment that the index lacks, and `migrate` adds it', async () => {
     const { path, reference, execute } = await create();
     execute('UPDATE payments_journal SET is_open = 0');
     expect(await findProblems('--sqlite', path)).toEqual([
@@ -153,14 +153,14 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([]);
   });
 
-  test('finds a column whose collation an upgrade may change', async () => {
+  test('finds a reference column whose sort order an upgrade may change', async () => {
     const { url } = await create(postgresJournalTable.replace(' COLLATE "C"', ''));
     expect(await findProblems('--postgres', url)).toEqual([
       expect.stringMatching(/^collation of the column reference: it is "default".*ALTER TABLE/),
     ]);
   });
 
-  test('finds an entry in a transaction that was left open', async () => {
+  test('finds an entry that an open transaction has not committed', async () => {
     const { pool, journal, url } = await create();
     const reference = await fill(journal);
     const session = await pool.connect();
@@ -184,7 +184,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([]);
   });
 
-  test('finds a role that may only read', async () => {
+  test('finds a database role that may only read', async () => {
     const { pool, name } = await create();
     await pool.query(
       `CREATE ROLE reader_${name} LOGIN; GRANT SELECT ON payments_journal TO reader_${name}`,
@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     ]);
   });
 
-  test('finds a replica, and on its primary the asynchronous standby', async () => {
+  test('finds a replica, and an asynchronous standby of its primary', async () => {
     const { journal, name, url } = await create();
     await fill(journal);
     const replica = await startPostgres(primary);
@@ -217,7 +217,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     await expect.poll(async () => (await run(['check', '--postgres', url])).out).toMatch(/is fit/);
   });
 
-  test('finds an open payment that the index lacks, and migrate mends it', async () => {
+  test('finds an open payment that the index lacks, and `migrate` adds it', async () => {
     const { pool, journal, url } = await create();
     const reference = await fill(journal);
     await pool.query('UPDATE payments_journal SET is_open = false');
@@ -228,7 +228,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     expect(await findProblems('--postgres', url)).toEqual([]);
   });
 
-  test('finds tables of 0.4 or without a key, and lossy settings', async () => {
+  test('finds a table of version 0.4, a missing key, lossy settings', async () => {
     const old = await create(
       'CREATE TABLE payments_journal (reference text COLLATE "C", entry text)',
     );
@@ -245,7 +245,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on PostgreSQL', () =
     ]);
   });
 
-  test('has status 1 without the table', async () => {
+  test('exits with status 1 if the table is missing', async () => {
     const { url } = await create('SELECT 1');
     const { status, err } = await run(['check', '--postgres', url]);
     expect({ status, err }).toEqual({
@@ -277,7 +277,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     expect(await findProblems('--redis', `redis://127.0.0.1:${port}`)).toEqual([]);
   });
 
-  test('ends with status 1 on a cluster that is not ready', async () => {
+  test('exits with status 1 on a cluster that is not ready', async () => {
     const { url } = await create('--cluster-enabled', 'yes');
     const { status, err } = await run(['check', '--redis', url]);
     expect({ status, err }).toEqual({
@@ -286,7 +286,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     });
   });
 
-  test('finds the database that has the journal, if another is empty', async () => {
+  test('names the database with the journal if its own is empty', async () => {
     const { journal, url } = await create();
     await fill(journal);
     expect(await findProblems('--redis', `${url}/3`)).toEqual([
@@ -294,7 +294,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     ]);
   });
 
-  test('finds eviction, a missing append-only file, and late writes to it', async () => {
+  test('finds eviction, a missing append-only file, and its delayed writes', async () => {
     const { redis, journal, url } = await create();
     await fill(journal);
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -308,7 +308,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     ]);
   });
 
-  test('says unknown where Redis does not show a setting', async () => {
+  test('prints `unknown` for a setting that Redis does not show', async () => {
     const { redis, journal, url } = await create();
     await fill(journal);
     await redis.call('ACL', 'SETUSER', 'default', '-config');
@@ -327,7 +327,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     ]);
   });
 
-  test('finds an open payment that the index lacks, and migrate mends it', async () => {
+  test('finds an open payment that the index lacks, and `migrate` adds it', async () => {
     const { redis, journal, url } = await create();
     const reference = await fill(journal);
     await redis.zrem('payments:journal:Open', reference);
@@ -338,7 +338,7 @@ describe.skipIf(missing.length > 0)('payments-journal check on Redis', () => {
     expect(await findProblems('--redis', url)).toEqual([]);
   });
 
-  test('finds a store of 0.4', async () => {
+  test('finds a store of version 0.4', async () => {
     const { redis, url } = await create();
     await redis.set('payments:journal:r-1', JSON.stringify(createClaim(newInput())));
     expect(await findProblems('--redis', url)).toEqual([

@@ -94,7 +94,7 @@ const settle = (text: string): string =>
     .replaceAll(/on (?!worker)\S+$/gm, 'on host')
     .replaceAll(/(oldest_open_seconds|"oldestOpenSeconds":) \d+/g, '$1 5400');
 
-test('each command prints its text of journal-words.txt in each state', async () => {
+test('payments-journal prints what journal-words.txt shows for each state', async () => {
   const states =
     'in_progress in_doubt expired endless ambiguous shared elsewhere paid gone reused not_paid';
   const commands = [
@@ -126,7 +126,7 @@ test('each command prints its text of journal-words.txt in each state', async ()
   expect(text).not.toMatch(/1970|\d{5,} ms|createOnce|transfers\.|retryAfterMs|undefined/);
 }, 60_000);
 
-test('finish sends only GETs and records only what the list shows', async () => {
+test('`finish` sends only GETs and records only what the list shows', async () => {
   const { sandbox, journal, transfers, env, claim, readLedger } = await setup('finish.db');
   await transfers.create(await claim('one', 25));
   await claim('two', 25);
@@ -144,7 +144,7 @@ test('finish sends only GETs and records only what the list shows', async () => 
   expect(change).toMatchObject({ state: 'paid', by: 'payments-journal finish' });
 });
 
-test('finish names an unreadable account and records the other payments', async () => {
+test('`finish` names an unreadable account and records the other payments', async () => {
   const { journal, transfers, env, claim } = await setup('accounts.db');
   await claim('foreign', 25, {
     input: { ...newInput(), description: 'foreign', sourceAccountId: 'acc_999999' },
@@ -156,7 +156,7 @@ test('finish names an unreadable account and records the other payments', async 
   expect(await journal.read('own')).toMatchObject({ state: 'paid' });
 });
 
-test('finish has status 1 if the list cannot be read', async () => {
+test('`finish` exits with status 1 if the list cannot be read', async () => {
   const { sandbox, env, claim } = await setup('list.db');
   await claim('r-1', 25);
   const fault = { kind: 'status', status: 403, code: 'forbidden', error: 'No access.' } as const;
@@ -167,7 +167,7 @@ test('finish has status 1 if the list cannot be read', async () => {
   expect(err).toContain('The platform responded with 403 (forbidden)');
 });
 
-test('finish prints the decisions if a listed transfer may be the payment', async () => {
+test('`finish` prints possible decisions if a listed transfer may be the payment', async () => {
   const { transfers, env, claim } = await setup('decisions.db');
   const input = await claim('inv-7', 25);
   const { id } = await transfers.create({ ...input, description: 'Payroll inv-7' });
@@ -180,7 +180,7 @@ test('finish prints the decisions if a listed transfer may be the payment', asyn
   expect(await run([...record.split(' '), '--yes'], env)).toMatchObject({ status: 0, err: '' });
 });
 
-test('finish does not count a payment whose transfer has failed', async () => {
+test('`finish` and `show` suggest a new reference after a failed transfer', async () => {
   const { sandbox, transfers, env, claim } = await setup('failed.db');
   const { id } = await transfers.create(await claim('r-1', 25));
   sandbox.transfers.fail(id);
@@ -192,7 +192,7 @@ test('finish does not count a payment whose transfer has failed', async () => {
   );
 });
 
-test('no command decides about another platform’s payment without --platform', async () => {
+test('no command changes another platform’s payment without --platform', async () => {
   const { journal, env, claim } = await setup('moved.db');
   const platform = 'https://old.example/v0';
   await claim('open', 40, { platform });
@@ -211,7 +211,7 @@ test('no command decides about another platform’s payment without --platform',
   }
 });
 
-test('show prints no decision if no transfer can be read', async () => {
+test('`show` suggests no decision if no transfer can be read', async () => {
   const { env, claim } = await setup('unread.db');
   await claim('r-1', 40, { state: 'ambiguous', candidates: ['txfr_1', 'txfr_2'] });
   const { out } = await run(['show', 'r-1', '--sqlite', 'unread.db'], env);
@@ -219,7 +219,7 @@ test('show prints no decision if no transfer can be read', async () => {
   expect(out).not.toContain('--force');
 });
 
-test('stats escapes a currency that another program has written', async () => {
+test('`stats` escapes a currency that another program has written', async () => {
   const { env, claim } = await setup('currency.db');
   const currency = 'a"b\\c';
   await claim('r-1', 1, { input: { ...newInput(), description: 'r-1', currency } });
@@ -239,7 +239,7 @@ export default new PaymentsClient({ journal: sqliteJournal('${join(folder, file)
   return path;
 }
 
-test('finish --client pays what the client’s own rules permit', async () => {
+test('`finish --client` makes the payments that the client’s rules permit', async () => {
   const { env, claim, readLedger } = await setup('client.db');
   await claim('allowed', 25);
   await claim('vetoed', 25);
@@ -255,7 +255,7 @@ test('finish --client pays what the client’s own rules permit', async () => {
   expect(readLedger()).toEqual(['allowed']);
 });
 
-test('finish --client sends nothing if its client has another journal', async () => {
+test('`finish --client` sends nothing if its client has another journal', async () => {
   const { env, claim, readLedger } = await setup('one.db');
   await claim('r-1', 25);
   const other = await setup('other.db');
@@ -273,7 +273,7 @@ test('finish --client sends nothing if its client has another journal', async ()
   expect([...readLedger(), ...other.readLedger()]).toEqual([]);
 });
 
-test('finish --client has status 2 for a module without a client', async () => {
+test('`finish --client` exits with status 2 for a module without client', async () => {
   writeFileSync(join(folder, 'none.mjs'), 'export const payments = 7;\n');
   const { status, err } = await run(['finish', '--client', 'none.mjs']);
   expect({ status, err }).toMatchObject({

@@ -174,7 +174,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(JSON.stringify(explained.rows)).toContain('payments_journal_open');
   });
 
-  test('similar() of postgresJournal looks its payments up in an index', async () => {
+  test('similar() of postgresJournal uses an index', async () => {
     const statements: string[] = [];
     const journal = postgresJournal((text, values) => {
       statements.push(text);
@@ -194,7 +194,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(plan).not.toContain('Sort');
   });
 
-  test('swap() of postgresJournal replaces an entry that was jsonb', async () => {
+  test('swap() of postgresJournal replaces an entry in a jsonb column', async () => {
     const journal = postgresJournal((text, values) => pool.query(text, values));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -204,7 +204,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     expect(await journal.read(input.description)).toMatchObject({ state: 'paid' });
   });
 
-  test('swap() of redisJournal replaces an entry with other white space', async () => {
+  test('swap() of redisJournal replaces an entry with different white space', async () => {
     const journal = redisJournal((name, ...args) => redis.call(name, ...args));
     const input = newInput();
     await journal.swap(input.description, undefined, createClaim(input));
@@ -248,7 +248,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
           }),
         (sent: string) => sent.includes('PTTL'),
       ],
-    ])('%s leaves an entry that another call changes meanwhile', async (_, open, isWrite) => {
+    ])('of %s keeps an entry that another call changes meanwhile', async (_, open, isWrite) => {
       const { journal, changed, input } = await changeBefore(isWrite, open);
       await journal.prune(options);
       expect(await journal.read(input.description)).toEqual(changed);
@@ -281,7 +281,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { input, entry, listed: [{ reference: input.description, entry }] };
     };
 
-    test('contains each open reference and a mark of completeness', async () => {
+    test('contains each open reference and a mark that it is complete', async () => {
       const { input, entry } = await claimPayment();
       await collectOpen(openRedis(), '');
       expect(await members()).toEqual(expect.arrayContaining(['', input.description]));
@@ -289,7 +289,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await members()).not.toContain(input.description);
     });
 
-    test('is rebuilt by a claim or open() after its deletion', async () => {
+    test('is rebuilt by the next claim or open() if it is deleted', async () => {
       const { input, listed } = await claimPayment();
       await redis.del(indexKey);
       const other = await claimPayment();
@@ -316,7 +316,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       expect(await collectOpen(openRedis(), input.description)).toEqual(listed);
     });
 
-    test('makes open() list no paid or missing entry', async () => {
+    test('makes open() omit paid and missing entries', async () => {
       const input = newInput();
       await openRedis().swap(input.description, undefined, createPaid(input, 3));
       await redis.zadd(indexKey, 0, input.description, 0, `${input.description} removed`);
@@ -333,7 +333,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
 
     // ioredis adds such a prefix if its option keyPrefix is set.
-    test('has the keyPrefix of ioredis, as the entries have', async () => {
+    test('has the keyPrefix of ioredis in its key', async () => {
       const prefixed = redis.duplicate({ keyPrefix: 'app[1]*:' });
       onTestFinished(() => {
         prefixed.disconnect();
@@ -361,7 +361,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return redisJournal((command, ...args) => limited.call(command, ...args));
     };
 
-    test('needs only the pattern payments:journal:*', async () => {
+    test('needs only the key pattern payments:journal:*', async () => {
       const journal = await openAs('pay', '~payments:journal:*');
       await testJournal(() => journal);
       const { description } = newInput();
@@ -388,7 +388,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
     });
   });
 
-  test('redisJournal writes its first claim’s time again after a FLUSHALL', async () => {
+  test('redisJournal writes the first claim’s time again after a FLUSHALL', async () => {
     await redis.select(5);
     onTestFinished(() => void redis.select(0));
     const journal = openRedis();
@@ -458,7 +458,7 @@ describe.skipIf(missing.length > 0)('the journals on real servers', () => {
       return { sandbox, transfers, input, id };
     };
 
-    test('createOnce pays after an operator decided not_paid', async () => {
+    test('createOnce pays after an operator has decided not_paid', async () => {
       const { sandbox, transfers, input, id } = await payAmbiguously();
       await transfers.decide(input.description, 'not_paid', { force: true });
       expect((await transfers.createOnce(input)).id).not.toBe(id);
@@ -497,7 +497,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
   const openCluster = () => redisJournal((name, ...args) => cluster.call(name, ...args));
   scenarios('a Redis Cluster', () => ({ open: openCluster }));
 
-  test('lists and prunes the entries on every node of the cluster', async () => {
+  test('lists and prunes the entries of every node', async () => {
     const journal = openCluster();
     const inputs = Array.from({ length: 30 }, () => newInput('-nodes'));
     for (const [index, input] of inputs.entries()) {
@@ -518,7 +518,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(0);
   });
 
-  test('records a transfer whose key names the wrong payment', async () => {
+  test('records a transfer although its key names another payment', async () => {
     const journal = openCluster();
     const [input, other] = [newInput(), newInput()];
     const paid = createPaid(input, 3);
@@ -534,7 +534,7 @@ describe.skipIf(missing.length > 0)('redisJournal with a Redis Cluster', () => {
     expect(await journal.find(platform, transferId)).toBe(input.description);
   });
 
-  test('a late removal from the index hides no later claim', async () => {
+  test('a removal from the index that arrives late hides no later claim', async () => {
     const journal = openCluster();
     const input = newInput();
     const first = createClaim(input) as SendingEntry;
@@ -619,12 +619,12 @@ describe.skipIf(missing.length > 0)('after a PostgreSQL failover that loses entr
   }, startTimeoutMs);
   afterAll(() => closeAll(servers));
 
-  test('createOnce pays once if the option forgets of postgresJournal is true', () => {
+  test('createOnce pays once if postgresJournal has `forgets: true`', () => {
     expect(made.get(true)?.transfers.list()).toHaveLength(1);
   });
 
   // Shows why the option exists.
-  test('createOnce pays twice if the option forgets of postgresJournal is not true', () => {
+  test('createOnce pays twice if postgresJournal does not have `forgets: true`', () => {
     expect(made.get(false)?.transfers.list()).toHaveLength(2);
   });
 });

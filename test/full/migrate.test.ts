@@ -151,7 +151,7 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     return open().swap(input.description, undefined, createClaim(input));
   };
 
-  test.each(names)('brings a store of 0.4 up to date: %s', async (name) => {
+  test.each(names)('updates a store of version 0.4: %s', async (name) => {
     const store = await openStore(name);
     const entries = createEntries();
     await fill(store, entries);
@@ -194,14 +194,14 @@ describe.skipIf(missing.length > 0)('payments-journal migrate', () => {
     expect(await journal.prune({ paidBefore: new Date(4) })).toBe(4);
   });
 
-  test.each(names)('says nothing about a store without entries: %s', async (name) => {
+  test.each(names)('prints nothing about a store without entries: %s', async (name) => {
     const store = await openStore(name);
     expect(await run(['migrate', ...store.flags])).toMatchObject({ status: 0, err: '' });
     expect(await store.open().firstClaimAt()).toBeUndefined();
     expect(await claimOn(store.open)).toBe(true);
   });
 
-  test.each(names)('loses nothing although it is killed 20 times: %s', async (name) => {
+  test.each(names)('loses no entry although it is killed 20 times: %s', async (name) => {
     const store = await openStore(name);
     const entries = new Map(
       Array.from({ length: 400 }, (_, at) => [

@@ -59,7 +59,7 @@ describe.skipIf(missing.length > 0)('a new store, in three processes', () => {
     ['a file of each container', () => ['b', 'c', 'd'].map(openFile), () => {}],
     ['another number of a Redis database', () => [1, 2, 3].map(openDatabase), () => {}],
     ['a journal in memory', () => Array(3).fill("sqliteJournal(':memory:')"), () => {}],
-  ])('pays nothing twice: %s', async (_, createJournals, lose) => {
+  ])('causes no second payment: %s', async (_, createJournals, lose) => {
     const sandbox = createPlatform();
     const server = await listen(sandbox, { port: 0 });
     const { baseUrl, apiKey } = server.clientOptions;
@@ -76,7 +76,7 @@ describe.skipIf(missing.length > 0)('a new store, in three processes', () => {
     expect(sandbox.transfers.list()).toHaveLength(12);
   });
 
-  test('says nothing about a new store in a test run', async () => {
+  test('causes no warning in a test run', async () => {
     const sandbox = createPlatform();
     const server = await listen(sandbox, { port: 0 });
     const { baseUrl, apiKey } = server.clientOptions;

@@ -32,7 +32,7 @@ test('--disallow-code-generation-from-strings makes new Function throw', async (
   await expect(run('-e', 'new Function("return 1")()')).rejects.toThrow('EvalError');
 });
 
-test('every part of the SDK passes with --disallow-code-generation-from-strings', async () => {
+test('every part of the SDK works with --disallow-code-generation-from-strings', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-no-eval-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -264,7 +264,7 @@ beforeAll(async () => {
 describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
   'the commands in docs/operate.md with %s',
   (name) => {
-    test('list, show and finish what a dead machine has left', async () => {
+    test('list, show and finish the payments of a dead machine', async () => {
       const store = await stores[name]();
       const { transfers, env, leaveOpen, readLedger } = await setup(store);
       await transfers.create(await leaveOpen('r-1', 25));
@@ -292,7 +292,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       expect(readLedger().toSorted()).toEqual(['paid', 'r-1', 'r-2']);
     });
 
-    test('raise an alert only after a payment was open 20 minutes', async () => {
+    test('raise an alert only after a payment was open for 20 minutes', async () => {
       const store = await stores[name]();
       const { sandbox, transfers, journal, env, leaveOpen } = await setup(store);
       const [, command = ''] = /^\*\/5 \* \* \* \* (.+)$/m.exec(cronLine) ?? [];
@@ -392,7 +392,7 @@ describe.each(['SQLite', 'PostgreSQL', 'Redis'] as const)(
       expect(readLedger().toSorted()).toEqual(['Payroll r-1', 'Payroll r-3', 'r-3']);
     });
 
-    test('let the next job pay what a restored platform has lost', async () => {
+    test('let the next job make payments that a restored platform lost', async () => {
       const store = await stores[name]();
       const { sandbox, transfers, journal, env, readLedger } = await setup(store);
       const state = sandbox.exportState();

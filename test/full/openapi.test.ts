@@ -49,7 +49,7 @@ const application = `
   export const payment: Body = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1' };
 `;
 
-test('types generated from openapi.json fit the SDK’s Transfer', async () => {
+test('types generated from openapi.json match the SDK’s Transfer', async () => {
   expect(compile(await generate(), application)).toEqual([]);
 });
 

@@ -117,19 +117,22 @@ test('import() of the package works', async () => {
   expect(stdout.trim()).toBe('ent_000001 true 0 function');
 });
 
-test.each(['import', 'require'])('classes of %s() have the names of the exports', async (load) => {
-  const loaded = load === 'import' ? 'await import' : 'require';
-  const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
-  await writeFile(
-    list,
-    `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
+test.each(['import', 'require'])(
+  '%s() loads classes that have the names of their exports',
+  async (load) => {
+    const loaded = load === 'import' ? 'await import' : 'require';
+    const list = join(folder, `classes.${load === 'import' ? 'mjs' : 'cjs'}`);
+    await writeFile(
+      list,
+      `for (const [name, value] of Object.entries(${loaded}('payments-platform-sdk')))
        if (String(value).startsWith('class')) console.log(name, value.name);`,
-  );
-  const named = (await node(list)).stdout.trim().split('\n');
-  expect(named).toContain('PaymentsClient PaymentsClient');
-  expect(named).toHaveLength(21);
-  for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
-});
+    );
+    const named = (await node(list)).stdout.trim().split('\n');
+    expect(named).toContain('PaymentsClient PaymentsClient');
+    expect(named).toHaveLength(21);
+    for (const line of named) expect(line).toMatch(/^(\w+) \1$/);
+  },
+);
 
 test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './sandbox/msw'])(
   'the entry point %s exports in ESM and CommonJS what it declares',
@@ -156,7 +159,7 @@ test.each(['.', './schemas', './journals', './sandbox', './sandbox/server', './s
   },
 );
 
-test('a resolver that reads no exports finds the same files', async () => {
+test('a module resolver that ignores `exports` finds the same files', async () => {
   // Node.js reads no `exports` for a path: as Parcel, Jest 27 and eslint-plugin-import for a package.
   const { stdout } = await node(
     '-e',
@@ -173,7 +176,7 @@ test('a resolver that reads no exports finds the same files', async () => {
 });
 
 test.each(['function () {}', "'text'", '{ inner: {} }'])(
-  'every call works although Object.prototype has an enumerable %s',
+  'every call works if Object.prototype has an enumerable %s',
   async (member) => {
     const script = `
       Object.prototype.added = ${member};
@@ -207,7 +210,7 @@ test.each(['function () {}', "'text'", '{ inner: {} }'])(
   },
 );
 
-test('a bundle for ES2015 counts money of the sandbox exactly', async () => {
+test('a sandbox in a bundle for ES2015 counts money exactly', async () => {
   await writeFile(
     join(folder, 'old.cjs'),
     `const { PaymentsClient, sumAmounts } = require('payments-platform-sdk');
@@ -236,7 +239,7 @@ test('a bundle for ES2015 counts money of the sandbox exactly', async () => {
   expect(stdout.trim()).toBe('19919.6');
 });
 
-test('200 copies of the package leave no listener or timer', async () => {
+test('200 loaded copies of the package leave no listener or timer', async () => {
   const { stdout, stderr } = await node(
     '-e',
     `(async () => {
@@ -319,10 +322,12 @@ test.each(['import', 'require'])('%s() warns once on a Node.js that is too old',
   ]);
 });
 
-test.each(['import', 'require'])('a server of %s() reads openapi.json only once', async (load) => {
-  const { stdout } = await node(
-    '-e',
-    `(async () => {
+test.each(['import', 'require'])(
+  'a sandbox server from %s() reads openapi.json only once',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
          const loaded = [];
          require('node:module').registerHooks({
            load: (url, context, next) => { loaded.push(url); return next(url, context); },
@@ -342,11 +347,12 @@ test.each(['import', 'require'])('a server of %s() reads openapi.json only once'
            toText(served) === toText(require('payments-platform-sdk/openapi.json')),
          );
        })();`,
-  );
-  expect(stdout.trim()).toBe('true 1 true');
-});
+    );
+    expect(stdout.trim()).toBe('true 1 true');
+  },
+);
 
-test('the build’s copy of ky does not call AbortSignal.any', async () => {
+test('the bundled copy of ky does not call AbortSignal.any', async () => {
   for (const name of ['index.js', 'index.cjs']) {
     const built = await readFile(join(root, 'dist', name), 'utf8');
     expect(built).toContain('#userProvidedAbortSignal');
@@ -366,10 +372,12 @@ test('Node.js prints at most 3 kB for an uncaught SDK error', async () => {
   expect(stderr.length).toBeLessThanOrEqual(3_000);
 });
 
-test.each(['require', 'import'])('%s(): only the option fetch makes Requests', async (load) => {
-  const { stdout } = await node(
-    '-e',
-    `(async () => {
+test.each(['require', 'import'])(
+  'the client from %s() constructs a Request only for option `fetch`',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
          const { PaymentsClient } = await ${load}('payments-platform-sdk');
          let made = 0;
          const Original = Request;
@@ -388,19 +396,22 @@ test.each(['require', 'import'])('%s(): only the option fetch makes Requests', a
          const { id } = await new PaymentsClient({ ...options, fetch }).transfers.create(input);
          console.log(id, made > 0, JSON.stringify(seen));
        })();`,
-  );
-  const [direct, custom] = stdout.trim().split('\n');
-  expect(direct).toBe('ConnectionError not_sent 0');
-  const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
-  expect(custom).toBe(
-    `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
-  );
-});
+    );
+    const [direct, custom] = stdout.trim().split('\n');
+    expect(direct).toBe('ConnectionError not_sent 0');
+    const body = '{"sourceAccountId":"acc_1","amount":"1.00","counterpartyId":"cpty_1"}';
+    expect(custom).toBe(
+      `txfr_1 true ${JSON.stringify([true, 'POST', 'http://localhost:1/v0/transfers', body])}`,
+    );
+  },
+);
 
-test.each(['require', 'import'])('%s() loads no network module before a call', async (load) => {
-  const { stdout } = await node(
-    '-e',
-    `(async () => {
+test.each(['require', 'import'])(
+  'the package from %s() loads no network module before a call',
+  async (load) => {
+    const { stdout } = await node(
+      '-e',
+      `(async () => {
        const { PaymentsClient } = await ${load}('payments-platform-sdk');
        const loaded = () => process.moduleLoadList.filter((name) => /undici|node:http|tls/.test(name));
        const before = loaded().length;
@@ -410,9 +421,10 @@ test.each(['require', 'import'])('%s() loads no network module before a call', a
          console.log(error.name, loaded().some((name) => name.includes('undici')));
        });
      })();`,
-  );
-  expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError false']);
-});
+    );
+    expect(stdout.trim().split('\n')).toEqual(['0 0', 'ConnectionError false']);
+  },
+);
 
 test('a schema of the package works inside the application’s own zod schema', async () => {
   const { stdout } = await inApplication(
@@ -432,7 +444,7 @@ test('a schema of the package works inside the application’s own zod schema', 
   expect(stdout.trim()).toBe('true true last string');
 });
 
-test('the licence notices name the versions of ky and zod', async () => {
+test('the licence notices name the bundled versions of ky and zod', async () => {
   const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -601,7 +613,7 @@ test('a TypeScript program compiles under nodenext as ESM and CommonJS', async (
   expect(await compile(application, ['esm.mts', 'cjs.cts'])).toBe('');
 });
 
-test('classes of the ES module fit those of the CommonJS copy', async () => {
+test('types of the ESM classes are assignable to the CommonJS ones', async () => {
   const application = join(folder, 'application');
   const classes = [
     ['payments-platform-sdk', 'PaymentsClient'],

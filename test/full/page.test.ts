@@ -253,7 +253,7 @@ test('the sandbox page opens a Transfer with its timeline and requests', async (
   expect(await part('Log').getByText('transfers.get').count()).toBe(0);
 });
 
-test('the sandbox page shows a lost POST with its Transfer', async () => {
+test('the sandbox page shows which Transfer a POST without response created', async () => {
   const { sandbox, page, pay, row } = await opened();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -344,7 +344,7 @@ test('the sandbox page begins with the latest 500 requests', async () => {
   );
 });
 
-test('the sandbox page lists the faults and removes all', async () => {
+test('the sandbox page lists the faults and can remove them all', async () => {
   const { sandbox, press, says, part } = await opened();
   sandbox.faults.add({ operation: '*', times: 'always', fault: { kind: 'delay', ms: 5 } });
   sandbox.faults.add({ operation: 'accounts.get', times: 2, fault: { kind: 'hang' } });
@@ -357,7 +357,7 @@ test('the sandbox page lists the faults and removes all', async () => {
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('the sandbox page offers actions that the API lacks', async () => {
+test('the sandbox page offers actions for which the API has no endpoint', async () => {
   const { sandbox, page, row, press, says, openForm } = await opened();
   await page.getByLabel(`Amount for ${savings}`).fill('79.50');
   await press(`Fund ${savings}`);

@@ -50,7 +50,7 @@ const outcomeOf = ({ ending }: Played): string =>
     ? ending.error.outcome
     : ending.result;
 
-test('more than a hundred faults with unique names are tried', () => {
+test('this test tries more than a hundred faults with unique names', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   expect(faults.length).toBeGreaterThan(100);
 });
@@ -88,7 +88,7 @@ test.each(costly)('a read ends as expected after the fault: %s', (_, fault) => c
 const longThrottles = faults.filter(({ holds }) => holds === 60_000);
 
 test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
-  'a creation that would wait too long rejects at once: %s',
+  'a creation rejects at once instead of waiting too long: %s',
   async (_, fault) => {
     const { ending, elapsed } = await playFault('create', fault);
     const error = ending.result === 'error' ? ending.error : undefined;
@@ -98,7 +98,7 @@ test.each(longThrottles.map((fault) => [fault.name, fault] as const))(
   },
 );
 
-test('a creation waits for Retry-After after a 429', async () => {
+test('a creation waits as long as the Retry-After of a 429 says', async () => {
   const shortThrottles = faults.filter(({ holds = 0 }) => holds > 0 && holds < 1_000);
   expect(shortThrottles.length).toBeGreaterThan(0);
   for (const fault of shortThrottles) {

@@ -113,7 +113,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
         ),
       ),
     )(
-      'pays nothing ($start, then $end; used outside before: $isUsedOutside)',
+      'rejects and pays nothing ($start, then $end; journal used before: $isUsedOutside)',
       async ({ start, end, isUsedOutside }) => {
         const { transfers, input, count, errors, left } = await deliver(start, end, isUsedOutside);
         for (const error of errors) {
@@ -134,7 +134,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect([count(input.description), left]).toEqual([0, 0]);
     });
 
-    test('pays nothing and keeps the expired claim of another caller', async () => {
+    test('pays nothing and keeps another caller’s expired claim', async () => {
       const input = newInput();
       const claim = createClaim(input);
       await postgresJournal(queryOf(pool)).swap(input.description, undefined, claim);
@@ -150,7 +150,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
   });
 
   // Another user of the shared connection begins a transaction just before the claim is inserted.
-  test('postgresJournal warns once if another user begins a transaction on the connection', async () => {
+  test('postgresJournal warns once if its connection is used for another transaction', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const client = await connect();
     let isShared = false;
@@ -191,7 +191,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test('postgresJournal repeats quietly what serializable transactions roll back', async () => {
+  test('postgresJournal repeats a statement that a serializable transaction rolls back', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const options = '-c default_transaction_isolation=serializable';
     const strict = new Pool({ ...pool.options, options, max: 16 });
@@ -243,7 +243,7 @@ describe.skipIf(missing.length > 0)('postgresJournal with a real server', () => 
       expect(await payAround(sql)).toBe(2);
     });
 
-    test('makes open and prune use a table in another schema', async () => {
+    test('makes open() and prune() use a table in another schema', async () => {
       await createSchema('"Tenant-B"');
       const journal = postgresJournal(queryOf(pool), { table: '"Tenant-B".payments_journal' });
       const [open, paid] = [newInput(), newInput()];
@@ -355,11 +355,11 @@ describe.skipIf(missing.length > 0)(
     });
 
     // Shows why the column needs the collation C.
-    test('a table with the database’s collation does not find some entries', () => {
+    test('a table with the database’s collation loses entries', () => {
       expect(lost).toBeGreaterThan(100);
     });
 
-    test('a table finds every entry after the changelog’s ALTER TABLE', () => {
+    test('the ALTER TABLE of the changelog makes every entry found again', () => {
       expect(lostAfterRepair).toBe(0);
     });
   },

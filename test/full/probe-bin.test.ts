@@ -89,7 +89,7 @@ test('payments-probe exits with status 2 and names the missing variable', async 
   expect(err).toContain('PAYMENTS_BASE_URL');
 });
 
-test('payments-probe exits with status 1 without a response or valid key', async () => {
+test('payments-probe exits with status 1 without response or valid key', async () => {
   const closed = await run([], {
     PAYMENTS_BASE_URL: 'http://127.0.0.1:9/v0',
     PAYMENTS_API_KEY: 'sk_1',
@@ -104,7 +104,7 @@ test('payments-probe exits with status 1 without a response or valid key', async
   expect(sandbox.log.length).toBe(1);
 });
 
-test('payments-probe --json sends at most five requests a second, no write', async () => {
+test('payments-probe --json sends at most five requests a second, and no write', async () => {
   const { sandbox, env, writes } = await serve();
   const { status, out, err } = await run(['--json'], env);
   expect({ status, err }).toEqual({ status: 0, err: '' });
@@ -119,7 +119,7 @@ test('payments-probe --json sends at most five requests a second, no write', asy
 });
 
 test.concurrent(
-  'payments-probe pays only after a yes on the terminal',
+  'payments-probe pays only after you type yes on the terminal',
   async () => {
     const { env, writes } = await serve();
     const refused = await runOnTerminal('n\n', pay, env);
@@ -142,7 +142,7 @@ test.concurrent(
 );
 
 test.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-  'payments-probe prints its transfer’s description if %s interrupts the payment',
+  'payments-probe prints its payment’s description if %s interrupts the payment',
   async (signal) => {
     const { sandbox, env, writes } = await serve();
     sandbox.faults.add({

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('npm run proof finds every planted mistake and no second payment', async () => {
+test('npm run proof finds every planted mistake, and otherwise no second payment', async () => {
   const args = ['test/proof/run.ts', '--only', 'exploration,mistakes'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
   expect(stdout).toContain('ok     docs/proof.md shows these results');

@@ -8,7 +8,7 @@ import { createPlatform, newInput } from '../stores/scenarios.ts';
 import { commandIn, fileOfCommand } from '../support/commands.ts';
 import { listen } from 'payments-platform-sdk/sandbox/server';
 
-test('payments-journal shows and migrates an entry without terms', async () => {
+test('payments-journal shows and migrates an entry whose terms were pruned', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-pruned-'));
   const path = join(folder, 'payments.db');
   const journal = sqliteJournal(path);

@@ -48,7 +48,7 @@ test('the docstring check reports a name or field without one', () => {
   ]);
 });
 
-test('docs/api.md is what `npx node docs/generators/api-list.ts` writes', () => {
+test('docs/api.md is the output of `npx node docs/generators/api-list.ts`', () => {
   expect(readText('docs/api.md')).toBe(apiList());
 });
 
@@ -165,7 +165,7 @@ test('the check for links reports a broken link', () => {
 const findDocumentNames = (text: string): string[] =>
   [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => path);
 
-test('every file of docs/ that the code names exists', () => {
+test('every file of docs/ that the code mentions exists', () => {
   const code = globSync(
     ['src/**/*.ts', 'test/*.ts', 'test/*/*.{ts,mjs}', 'examples/**/*.ts', '*.ts'],
     {

@@ -66,7 +66,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('payments-sandbox ends on SIGTERM while a webhook handler hangs', async () => {
+test('payments-sandbox ends on SIGTERM even if a webhook handler hangs', async () => {
   let arrive: (() => void) | undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   const port = await portOf(createServer(() => arrive?.()));
@@ -101,7 +101,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('payments-sandbox starts empty without --seed, on the host of --host', async () => {
+test('payments-sandbox without --seed starts empty, on the host of --host', async () => {
   const sandbox = run('--port=0', '--host', 'localhost');
   const { BASE_URL: baseUrl, api } = await sandbox.listens();
   expect(baseUrl).toMatch(/^http:\/\/localhost:\d+\/v0$/);
@@ -135,7 +135,7 @@ test('payments-sandbox lists its accounts and prints each request', async () => 
   expect(out).not.toContain('\u001b');
 });
 
-test('payments-sandbox --failures with a seed fails the same requests', async () => {
+test('payments-sandbox --failures with the same seed fails the same requests', async () => {
   const play = async () => {
     const sandbox = run('--port', '0', '--quiet', '--failures', '40', '--failures-seed', '7');
     const { api } = await sandbox.listens();
@@ -153,7 +153,7 @@ test('payments-sandbox --failures with a seed fails the same requests', async ()
   expect(new Set(seen)).toEqual(new Set([200, 502, 503, 'reset']));
 });
 
-test('payments-sandbox sends webhooks in the shape of the --webhook module', async () => {
+test('payments-sandbox sends webhooks as the --webhook module defines them', async () => {
   const source = 'export default ({ type, after }) => ({ body: { type, of: after.id } });';
   const bodies: string[] = [];
   const handler = createServer((request, response) => {
@@ -250,13 +250,16 @@ test.each([
   [['--failures-seed', 'x'], '--failures-seed takes a number from 0 to 2147483647, not "x".'],
   [['--state', ''], '--state takes the name of a file, not "".'],
   [['extra'], 'Unexpected argument "extra".'],
-])('payments-sandbox explains the wrong arguments %o with status 2', async (args, problem) => {
-  expect(await run(...args).ended).toMatchObject({
-    code: 2,
-    out: '',
-    err: `${problem}\npayments-sandbox --help prints the usage.\n`,
-  });
-});
+])(
+  'payments-sandbox explains the wrong arguments %o and exits with status 2',
+  async (args, problem) => {
+    expect(await run(...args).ended).toMatchObject({
+      code: 2,
+      out: '',
+      err: `${problem}\npayments-sandbox --help prints the usage.\n`,
+    });
+  },
+);
 
 test('payments-sandbox ends with status 1 if another process uses the port', async () => {
   const port = await portOf(createServer());

@@ -95,7 +95,7 @@ test('payments-sandbox --state saves changes by control and automatic steps', as
   expect(kept.accounts[2]?.availableBalance).toBe('127.50');
 });
 
-test('payments-sandbox --state loses at most a second in fifteen SIGKILLs', async () => {
+test('payments-sandbox --state loses at most a second at each SIGKILL', async () => {
   const file = join(folder(), 'state.json');
   const ids = new Set<string>();
   const requests = new Set<string>();
@@ -142,7 +142,7 @@ test('payments-sandbox --state rejects a file that another process uses', async 
   await third.stop('SIGTERM');
 });
 
-test('payments-sandbox --state gives a dead process’s file to one of six', async () => {
+test('payments-sandbox --state lets one of six processes take a dead one’s file', async () => {
   const file = join(folder(), 'state.json');
   await (await start('--state', file)).stop('SIGKILL');
   const all = await Promise.all(Array.from({ length: 6 }, () => start('--state', file)));
@@ -176,7 +176,7 @@ test('payments-sandbox --state ends with status 1 if it cannot write', async () 
   expect([code, err]).toEqual([1, expect.stringContaining('ENOENT')]);
 });
 
-test('payments-sandbox --seed starts from a file and never writes there', async () => {
+test('payments-sandbox --seed starts from a file and does not change it', async () => {
   const path = folder();
   const [seed, file] = [join(path, 'seed.json'), join(path, 'state.json')];
   const sandbox = new Sandbox();

@@ -9,7 +9,7 @@ import { isSentOnce, writeOverDyingConnections } from '../drivers/sealing.ts';
 const script = fileURLToPath(new URL('../drivers/sealing.ts', import.meta.url));
 const run = promisify(execFile);
 
-test('a write over a dying connection arrives once and is unknown', async () => {
+test('a write over a dying connection arrives once, with outcome unknown', async () => {
   const results = await writeOverDyingConnections(sdk);
   expect(results.filter((result) => !isSentOnce(result))).toEqual([]);
   // Only a reused connection could have been dead.
@@ -19,7 +19,7 @@ test('a write over a dying connection arrives once and is unknown', async () => 
 const rows = otherRuntimes.map((runtime) => [runtime.name, runtime] as const);
 
 test.each(rows)(
-  'on %s a write over a dying connection arrives once, as unknown',
+  'on %s a write over a dying connection arrives once, outcome unknown',
   async (_, { binary, args }) => {
     const { stdout } = await run(binary, [...args, script]);
     expect(stdout.match(/^right /gm)).toHaveLength(12);
@@ -27,7 +27,7 @@ test.each(rows)(
 );
 
 test.each(rows.filter(([name]) => /^(?:bun|deno)/.test(name)))(
-  'on %s the runtime repeats a write that is not sealed',
+  'on %s the runtime itself repeats a write without this protection',
   async (_, { binary, args }) => {
     const unsealed = [...args, script, '--mutant', 'nothing is sealed'];
     await expect(run(binary, unsealed)).rejects.toMatchObject({

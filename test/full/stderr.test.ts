@@ -68,13 +68,13 @@ const broken: Readonly<Record<string, string>> = {
 };
 
 describe.for(['module', 'commonjs'] as const)('a process of %s', (type) => {
-  test.for(Object.entries(broken))('pays with %s', async ([, first]) => {
+  test.for(Object.entries(broken))('makes 20 payments with %s', async ([, first]) => {
     const child = start(type, { first, code: pay20 }, { PAYMENTS_LOG: 'debug' });
     expect(await end(child)).toMatchObject({ status: 0, stdout: 'paid, 20 responses' });
   });
 
   test.for(['debug', 'warn', ''])(
-    'pays after the reader of stderr is gone, with PAYMENTS_LOG=%s',
+    'pays although nobody reads its stderr, with PAYMENTS_LOG=%s',
     async (log) => {
       const child = start(type, { code: pay20 }, { PAYMENTS_LOG: log });
       child.stderr.destroy();
@@ -106,12 +106,12 @@ const doubt = `input.description = 'invoice 2'; lose('transfers.create', 'after_
   await call(payments);`;
 
 describe('a line on stderr', () => {
-  test('is missing if every payment is made', async () => {
+  test('is absent if every payment is made', async () => {
     const batch = `await payments.transfers.createAllOnce([2, 3].map((at) => ({ ...input, description: 'invoice ' + at })));`;
     expect(await linesOf(`${batch} ${batch}`)).toEqual([]);
   });
 
-  test('counts a payment in doubt once, after many calls and clients', async () => {
+  test('counts a payment in doubt once, despite many calls and clients', async () => {
     const lines = await linesOf(`${doubt} await call(other); await call(payments);
       for await (const row of other.transfers.createAllOnce([input], { retryTimeout: 1 })) void row;`);
     expect(lines.filter((line) => line.includes('this process ends'))).toEqual([
@@ -146,7 +146,7 @@ describe('a line on stderr', () => {
     expect(await linesOf(code)).toEqual([]);
   });
 
-  test('names equal terms once for each payment in doubt', async () => {
+  test('warns of equal terms once for each payment in doubt', async () => {
     const lines = await linesOf(`${doubt} sandbox.faults.clear();
       for (const at of [3, 4, 5]) await other.transfers.createOnce({ ...input, description: 'invoice ' + at });
       await call(payments);`);

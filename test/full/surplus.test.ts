@@ -68,7 +68,7 @@ test.each<[string, Fault, number?]>([
   ['every rejection twice', { doubled: every(10) }],
   ['every seventh response twice, with a latency of 20 ms', { doubled: every(7), latencyMs: 20 }],
   ['every seventh again, concurrency 16', { doubled: every(7), afterMs: 2, latencyMs: 6 }, 16],
-])('no payment takes a response that came twice: %s', async (_, fault, lanes) => {
+])('no payment accepts the second copy of a response: %s', async (_, fault, lanes) => {
   const baseUrl = await startServer(fault);
   const payments = new PaymentsClient({
     baseUrl,
@@ -94,7 +94,7 @@ test.each<[string, Fault, number?]>([
 const node = { name: 'node', binary: process.execPath, args: [] };
 
 test.each([node, ...otherRuntimes])(
-  'no payment goes wrong on $name behind a proxy that copies responses',
+  'on $name every payment is right behind a proxy that copies responses',
   async ({ binary, args }) => {
     const script = fileURLToPath(new URL('../drivers/copies.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(binary, [...args, script]);

@@ -22,7 +22,7 @@ async function measureSurvivors(count: number, call: () => Promise<unknown>): Pr
 }
 
 // With a closure that is assigned straight to a field of the exchange, V8 keeps 7 kB of each GET.
-test('a GET that has ended leaves little to a full collection', async () => {
+test('each GET leaves under 4 kB to a full garbage collection', async () => {
   // The server is another process, because its own requests would count.
   const server = fork(fileURLToPath(new URL('../bench/server.mjs', import.meta.url)));
   const [{ port }] = (await once(server, 'message')) as [{ port: number }];

@@ -132,7 +132,7 @@ const breaks: Readonly<Record<string, (socket: Socket) => void>> = {
 };
 
 test.each(Object.entries(breaks))(
-  'a creation is not_sent if the TLS handshake ends in %s',
+  'a creation has outcome not_sent if the TLS handshake ends in %s',
   async (_, breakHandshake) => {
     const { payments, read: countRequests } = await startTlsPlatform(breakHandshake, 3);
     const error = await expectFailure(payments);
@@ -197,7 +197,7 @@ describe.skipIf(pair === undefined)('a server that requires a client certificate
     ['TLSv1.3', 'an agent without a certificate', {}],
     ['TLSv1.2', 'an agent without a certificate', {}],
   ] as const)(
-    'gets nothing, and the creation is not retried: %s, %s',
+    'receives nothing, and the creation is not retried: %s, %s',
     async (version, _, options) => {
       const { payments, read } = await start(version, options);
       const error = await expectFailure(payments);
@@ -209,19 +209,22 @@ describe.skipIf(pair === undefined)('a server that requires a client certificate
   );
 
   // Node as a server closes the connection without an alert.
-  test('gets nothing of a write with a certificate of unknown issuer', async () => {
+  test('receives nothing of a write whose certificate has an unknown issuer', async () => {
     const { payments, read } = await start('TLSv1.3', stranger);
     const error = await expectFailure(payments);
     expect(error).toMatchObject({ outcome: 'not_sent', code: 'ECONNRESET' });
     expect(read()).toBe(0);
   });
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('gets the payment with %s', async (version) => {
-    const { payments, read } = await start(version, pair);
-    await create(payments);
-    await create(payments);
-    expect(read()).toBe(2);
-  });
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'receives the payment over %s if the certificate is right',
+    async (version) => {
+      const { payments, read } = await start(version, pair);
+      await create(payments);
+      await create(payments);
+      expect(read()).toBe(2);
+    },
+  );
 });
 
 test.each<[string, AgentOptions]>([
@@ -229,7 +232,7 @@ test.each<[string, AgentOptions]>([
   ['a certificate that is no PEM', { cert: 'no PEM', key: pair?.key }],
   ['a broken pfx', { pfx: 'no PKCS 12' }],
   ['a cipher that does not exist', { ciphers: 'ROT13' }],
-])('a batch ends at once, unsent, if the agent has %s', async (_, options) => {
+])('a batch ends at once, without requests, if its agent has %s', async (_, options) => {
   const agent = new Agent(options);
   const payments = new PaymentsClient({
     baseUrl: 'https://127.0.0.1:9/v0',

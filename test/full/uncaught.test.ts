@@ -69,7 +69,7 @@ const run = (type: 'module' | 'commonjs', code: string): Promise<string> => {
   });
 };
 
-test('a worker’s uncaught error keeps its fields in the parent', async () => {
+test("a worker thread's uncaught error keeps its fields in the parent", async () => {
   const code = `const { Worker, isMainThread } = require('node:worker_threads');
     const { PaymentsClient } = require('payments-platform-sdk');
     const start = () => new PaymentsClient({ baseUrl: 'http://127.0.0.1:9/v0', apiKey: 'sk_x' }).transfers.get('acc_1');
@@ -86,7 +86,7 @@ test('a worker’s uncaught error keeps its fields in the parent', async () => {
 
 describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) => {
   test.for(Object.entries(programs))(
-    'prints at most 25 lines and the caller first: %s',
+    'prints at most 25 lines, and the caller’s line first: %s',
     async ([, code]) => {
       const printed = await run(type, code);
       const lines = printed.trimEnd().split('\n');
@@ -104,13 +104,13 @@ describe.for(['module', 'commonjs'] as const)('an uncaught error of %s', (type) 
     expect(printed.match(/got 5; expected a decimal string/g)).toHaveLength(1);
   });
 
-  test('prints an AggregateError in the cause with its first error', async () => {
+  test('prints the first error of an AggregateError in its cause', async () => {
     const veto = `throw new Error('Is the database up?', { cause: new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]) })`;
     const program = `await payments.withOptions({ authorize: () => { ${veto} } }).transfers.create(${input})`;
     expect(await run(type, program)).toContain('AggregateError: connect ECONNREFUSED ::1:5432');
   });
 
-  test('has all its fields for a handler of uncaught errors', async () => {
+  test('has all its fields in a handler of uncaught errors', async () => {
     const handler = `let last; process.on('uncaughtException', (error) => { last = error; });
       process.on('exit', () => console.error(Object.keys({ ...last }), last.cause));`;
     const printed = await run(type, `${handler} ${programs['create']}`);

@@ -24,7 +24,7 @@ import { killRecipe, recipeFolder, recipes } from '../drivers/workflows.ts';
 /** `node test/drivers/workflows.ts` has 300 payouts. An outbox reads fewer at once than are invalid. */
 const counts = { payouts: 80, kills: 3, invalid: 25 };
 
-test('each workflow example pays every payout once or reports it as unpaid', async () => {
+test('each workflow example pays every payout once or reports the payout unpaid', async () => {
   expect(recipes).toEqual(['dbos', 'outbox', 'pg-boss']);
   const reports = await Promise.all(recipes.map((recipe) => killRecipe(recipe, counts)));
   for (const report of reports) {
@@ -55,7 +55,7 @@ test.concurrent.for([
     /rejected-1 was paid after it was rejected/,
   ],
 ] as const)(
-  'a pg-boss worker that %s %s, as killed processes show',
+  'a careless pg-boss worker that %s %s',
   async ([, , line, careless, wrong], { expect: expectHere, onTestFinished: clean }) => {
     // The folder is in the repository, so that the imports of the recipe are found.
     const folder = mkdtempSync(join(recipeFolder, '..', 'careless-'));
@@ -73,7 +73,7 @@ test.concurrent.for([
   },
 );
 
-test('payroll.ts leaves no claim open after SIGTERM', async () => {
+test('the example payroll.ts leaves no claim open after SIGTERM', async () => {
   const sandbox = createPayrollSandbox();
   const { id: counterparty } = sandbox.counterparties.create({ entityId: 'ent_000001' });
   const slow = { kind: 'delay', ms: 20 } as const;

@@ -13,12 +13,12 @@ export const promises: Readonly<
 > = {
   'A write takes effect once at most, however often its connection breaks': [
     chaos,
-    ['full/sealing.test.ts', 'a write over a dying connection arrives once and is unknown'],
+    ['full/sealing.test.ts', 'a write over a dying connection arrives once, with outcome unknown'],
   ],
   'A call that resolves has taken effect once, and returns the id of that effect': [chaos],
   '`not_sent` means that the platform has not read a byte of the request': [
     chaos,
-    ['full/tls.test.ts', 'a creation is not_sent if the TLS handshake ends in %s'],
+    ['full/tls.test.ts', 'a creation has outcome not_sent if the TLS handshake ends in %s'],
     ['full/proxy.test.ts', 'a POST is not_sent if the proxy $name after CONNECT ($isWarm)'],
   ],
   '`rejected` means that the request did not take effect': [chaos],
@@ -34,7 +34,10 @@ export const promises: Readonly<
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
       ['money/once-states.test.ts', 'callers never make two payments, in any order: %o'],
-      ['full/proof.test.ts', 'npm run proof finds every planted mistake and no second payment'],
+      [
+        'full/proof.test.ts',
+        'npm run proof finds every planted mistake, and otherwise no second payment',
+      ],
       ['full/once-deaths.test.ts', 'createOnce in %s pays 100 payouts once while workers die'],
     ],
   '`createOnce` sends no payment before its claim is stored, nor after the deadline that the claim implies':
@@ -70,12 +73,12 @@ export const promises: Readonly<
     ['full/proxy.test.ts', 'a creation is not sent after a timeout before CONNECT'],
   ],
   "Bun and Deno do not repeat a write without the SDK's knowledge": [
-    ['full/sealing.test.ts', 'on %s a write over a dying connection arrives once, as unknown'],
+    ['full/sealing.test.ts', 'on %s a write over a dying connection arrives once, outcome unknown'],
   ],
   'The response to one payment is never returned to another, even if a server leaves bytes on a connection or sends a response twice':
     [
       ['full/idle.test.ts', 'a creation survives a connection that %s'],
-      ['full/surplus.test.ts', 'no payment takes a response that came twice: %s'],
+      ['full/surplus.test.ts', 'no payment accepts the second copy of a response: %s'],
     ],
   'On a connection that was used before, `get` rejects the record of another id, and a creation with the id of an earlier one is `unknown`':
     [
