@@ -81,7 +81,7 @@ const ids = async (list: AsyncIterable<{ readonly id: string }>): Promise<string
 const idsUpTo = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `txfr_${number}`);
 
-test('from page two on, a list requests ahead before it parses', async () => {
+test('from page two on, a list prefetches before it parses a page', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -106,7 +106,7 @@ test('a list never prefetches more than one page', async () => {
   await iterator.return?.();
 });
 
-test('a list over the option fetch requests no page ahead', async () => {
+test('a list over the option `fetch` requests no page ahead', async () => {
   const server = await platformOf(5);
   const { events, options } = diary();
   const custom = { ...options, fetch: (request: Request) => fetch(request) };
@@ -164,7 +164,7 @@ test.each<[form: string, make: (usual: string) => string, isAhead: boolean]>([
     (usual) => usual.replace(/"(c\d+)"\}/, (_, cursor: string) => `"${cursor.padEnd(600)}"}`),
     false,
   ],
-])('a list requests the right next page after a page %s', async (_, make, isAhead) => {
+])('a list requests the right next page, even after a page %s', async (_, make, isAhead) => {
   const server = await platformOf(5, (_cursor, usual) => make(usual));
   const { events, options } = diary();
   expect(await ids(clientAt(server, options).transfers.list())).toEqual(idsUpTo(5));
@@ -196,7 +196,7 @@ test('a list cancels the prefetch if the current page is invalid', async () => {
   expect(events).toContain('unknown c3');
 });
 
-test('a list continues at the new cursor that a retry brings', async () => {
+test('a list continues at the new cursor that a retry receives', async () => {
   const server = await platformOf(5, (cursor, usual, times) => {
     if (cursor === 'c3') return undefined;
     if (cursor !== 'c2') return usual;
@@ -210,7 +210,7 @@ test('a list continues at the new cursor that a retry brings', async () => {
   await server.closed(held?.connection ?? -1);
 });
 
-test('a list keeps the prefetched page if a retry brings its cursor', async () => {
+test('a list keeps the prefetched page if a retry receives its cursor', async () => {
   const server = await platformOf(4, (cursor, usual, times) =>
     cursor === 'c2' && times === 1 ? usual.replace('"data":[{', '"data":[{{') : usual,
   );
@@ -241,7 +241,7 @@ test('a list prefetches nothing if the caller has left the loop', async () => {
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2']);
 });
 
-test('a cursor that leads back ends a list in an error', async () => {
+test('a list ends in an error if a cursor leads back', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"c4"', '"c1"') : usual,
   );
@@ -250,7 +250,7 @@ test('a cursor that leads back ends a list in an error', async () => {
   expect(targetsOf(server)).toEqual(['first', 'c1', 'c2', 'c3']);
 });
 
-test('a prefetching list ends at hasMore: false, even with a cursor', async () => {
+test('a list that prefetches ends at hasMore: false, even with a cursor', async () => {
   const server = await platformOf(9, (cursor, usual) =>
     cursor === 'c3' ? usual.replace('"hasMore":true', '"hasMore":false') : usual,
   );

@@ -92,7 +92,7 @@ test('every await of a list rejects if its first page fails', async () => {
   await expect(list.withResponse()).rejects.toMatchObject({ status: 404 });
 });
 
-test('for await over a list yields every item in order', async () => {
+test('`for await` over a list yields every item in order', async () => {
   const { payments, queries } = platformOf(7);
   const list = payments.transfers.list({ limit: 3 });
   const seen: number[] = [];
@@ -105,7 +105,7 @@ test('for await over a list yields every item in order', async () => {
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-test('even concurrent loops over a list start at its first page', async () => {
+test('concurrent loops over a list each start at its first page', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2 });
   const all = numbers(0, 6);
@@ -137,7 +137,7 @@ test("every page keeps the list's filters, whatever the caller changes later", a
   ]);
 });
 
-test('a list starts at the cursor in the query', async () => {
+test('a list starts at the cursor that the caller gives', async () => {
   const { payments, queries } = platformOf(6);
   const list = payments.transfers.list({ limit: 2, cursor: 'c2' });
   expect(idsOf(await list.toArray({ max: 99 }))).toEqual([2, 3, 4, 5]);
@@ -146,7 +146,7 @@ test('a list starts at the cursor in the query', async () => {
   expect(idsOf((await list).data)).toEqual([2, 3]);
 });
 
-test('the cursor null starts a list at its first page', async () => {
+test('a list with cursor null starts at its first page', async () => {
   const { payments, queries } = platformOf(3);
   const { nextCursor } = await payments.transfers.list();
   expect(nextCursor).toBeNull();
@@ -186,7 +186,7 @@ test.each<[string, object]>([
   ['empty', { nextCursor: '' }],
   ['a number', { nextCursor: 5 }],
   ['an object', { nextCursor: {} }],
-])('hasMore: true with the nextCursor %s is an error with a position', async (_, cursor) => {
+])('a list ends in an error at hasMore: true with nextCursor %s', async (_, cursor) => {
   const last = { data: [transferNumber(1), transferNumber(2)], hasMore: true, ...cursor };
   const { payments, queries } = scripted(page([transferNumber(0)], 'a'), last);
   const seen: number[] = [];
@@ -263,7 +263,7 @@ test('a list yields items after 999 empty pages in a row', async () => {
   expect(requests.length).toBeGreaterThanOrEqual(2_000);
 });
 
-test('a list ends in an error if one page keeps coming', async () => {
+test('a list ends in an error if the same page keeps coming', async () => {
   const platforms: ((count: number) => readonly number[])[] = [
     () => [0],
     // Other pages come before the repeated page, or empty pages lie between.
@@ -284,7 +284,7 @@ test('a list ends in an error if one page keeps coming', async () => {
   }
 });
 
-test('a list continues if new items repeat one of its pages', async () => {
+test('a list continues if new items push one page back', async () => {
   const pages = [[4, 3], [4, 3], [2, 1], [0]].map((ids) => ids.map(transferNumber));
   const { payments } = scripted(
     ...pages.map((data, at) => page(data, at + 1 < pages.length ? `c${at}` : null)),
@@ -293,7 +293,7 @@ test('a list continues if new items repeat one of its pages', async () => {
   expect(idsOf(items)).toEqual([4, 3, 4, 3, 2, 1, 0]);
 });
 
-test('pages that share only their first item are no repeats', async () => {
+test('pages that share only their first item do not count as repeated', async () => {
   const ends = [1, 2, 3, 4, 5];
   const { payments } = scripted(
     ...ends.map((end) => page([0, end].map(transferNumber), end < 5 ? `c${end}` : null)),
@@ -301,7 +301,7 @@ test('pages that share only their first item are no repeats', async () => {
   expect(await payments.transfers.list().toArray({ max: 99 })).toHaveLength(10);
 });
 
-test('items that differ only in a large integer are no repeats', async () => {
+test('items that differ only in a large integer are not repeats', async () => {
   const { payments, queries } = scripted(
     ...[1, 2, 3, 4].map((number) =>
       JSON.stringify(page([transferNumber(0)], number < 4 ? `c${number}` : null)).replace(
@@ -314,7 +314,7 @@ test('items that differ only in a large integer are no repeats', async () => {
   expect(queries).toHaveLength(4);
 });
 
-test('an iterator sends nothing after its list ended in an error', async () => {
+test('the iterator of a list sends nothing after an error', async () => {
   const { payments, queries } = scripted(page([transferNumber(0)], null, true));
   const iterator = payments.transfers.list()[Symbol.asyncIterator]();
   await iterator.next();
@@ -324,7 +324,7 @@ test('an iterator sends nothing after its list ended in an error', async () => {
 });
 
 test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-  'toArray rejects the option max if the value is %o',
+  'toArray rejects the option `max` if its value is %o',
   async (max) => {
     const { payments, queries } = platformOf(5);
     const list = payments.transfers.list();
@@ -335,7 +335,7 @@ test.each([undefined, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', nul
   },
 );
 
-test('toArray sends no request after the list has yielded max items', async () => {
+test('toArray sends no request after the list has yielded `max` items', async () => {
   for (const max of [1, 2, 3, 4, 7, 10, 11]) {
     const { payments, queries } = platformOf(10);
     const items = await payments.transfers.list({ limit: 2 }).toArray({ max });
@@ -348,7 +348,7 @@ test('toArray sends no request after the list has yielded max items', async () =
   }
 });
 
-test('a list with invalid arguments rejects only when it is read', async () => {
+test('a list with invalid arguments does not reject before it is read', async () => {
   const { payments, queries } = platformOf(5);
   const list = payments.transfers.list({ limit: 101, accountId: 'ent_1' as 'acc_1' });
   const error = await failureOf(list, ValidationError);

@@ -58,7 +58,7 @@ function heldPlatform(options: ClientOptions = {}): {
 /** A loop over a list that the test advances. */
 const stepping = <T>(list: AsyncIterable<T>): AsyncIterator<T> => list[Symbol.asyncIterator]();
 
-test('a list prefetches only from the third page on', async () => {
+test('a list prefetches pages only from the third page on', async () => {
   const { payments, heldRequests } = heldPlatform();
   const iterator = stepping(payments.transfers.list());
   const take = async (): Promise<string | undefined> => {
@@ -160,7 +160,7 @@ test("return() of a list's iterator ends a pending next() at once", async () => 
   expect(heldRequests[2]?.signal.aborted).toBe(true);
 });
 
-test("break in a loop over a list closes the prefetch's connection", async () => {
+test("`break` in a loop over a list closes the prefetch's connection", async () => {
   const server = await rawServer((exchange) => {
     const number = Number(new URL(exchange.target, 'http://x').searchParams.get('cursor') ?? 0);
     if (number === 2) return;
@@ -196,7 +196,7 @@ test('a list ignores a failed prefetch if the caller leaves', async () => {
   expect(heldRequests).toHaveLength(3);
 });
 
-test('a failed prefetch rejects only when the loop needs its page', async () => {
+test('a failed prefetch ends a loop only when the page is needed', async () => {
   const { heldRequests, iterator } = await inFlight();
   await heldRequests[2]?.fail(500);
   const error = await failureOf(iterator.next(), ServerError);
@@ -239,7 +239,7 @@ test('a list prefetches one page only, however long the loop waits', async () =>
   await iterator.return?.();
 });
 
-test('for await accepts an iterator of a list', async () => {
+test('`for await` accepts an iterator of a list', async () => {
   const { payments, heldRequests } = heldPlatform();
   const list = payments.transfers.list();
   const collect = async (iterable: AsyncIterable<unknown>): Promise<number> => {

@@ -61,7 +61,7 @@ test('transactions.list sends its one request only when awaited', async () => {
   expect(bodies).toEqual([{ address, take: 2 }]);
 });
 
-test('each page of transactions.list skips what came, and repeats the filters', async () => {
+test('each request of transactions.list skips earlier records and repeats the filters', async () => {
   const { payments, bodies } = platformOf(5);
   // The platform may send an id without the 0x that its type requires.
   const instructionIds = ['0xabc1', 'abc3'] as `0x${string}`[];
@@ -112,7 +112,7 @@ test('transactions.list sends a single request if there are no records', async (
   expect(await list).toEqual({ data: [], nextSkip: null });
 });
 
-test('transactions.list starts at the value of skip in the input', async () => {
+test('transactions.list starts at the `skip` of its input', async () => {
   const { payments, bodies } = platformOf(9);
   const list = payments.transactions.list({ address, skip: 4 });
   expect(hashesOf(await list.toArray({ max: 99 }))).toEqual(hashes(4, 9));
@@ -125,21 +125,21 @@ test('transactions.list starts at the value of skip in the input', async () => {
   expect(bodies).toContainEqual({ address, skip: 4, take: 2 });
 });
 
-test('toArray of transactions.list requests no page beyond the option max', async () => {
+test('toArray of transactions.list requests no page beyond its option `max`', async () => {
   const { payments, bodies } = platformOf(100);
   const list = payments.transactions.list({ address });
   expect(hashesOf(await list.toArray({ max: 2 }))).toEqual(hashes(0, 2));
   expect(bodies).toHaveLength(1);
 });
 
-test('an error of transactions.list with a bigint take becomes JSON', async () => {
+test('the error of transactions.list for a bigint `take` becomes JSON', async () => {
   const { payments } = platformOf(0, 3, () => respond(500));
   const list = payments.transactions.list({ address, take: 2n }, { maxRetries: 0 });
   const error = await failureOf(list.toArray({ max: 9 }), ServerError);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume: { limit: 2 } });
 });
 
-test('transactions.list ends in an error if the platform ignores skip', async () => {
+test('transactions.list ends in an error if the platform ignores `skip`', async () => {
   const { payments, bodies } = platformOf(0, 3, (_, request) =>
     request > 100 ? respond(500) : respond(200, [transactionNumber(0), transactionNumber(1)]),
   );
@@ -160,7 +160,7 @@ test('transactions.list ends in an error if the platform ignores skip', async ()
   expect(seen).toHaveLength(22);
 });
 
-test('a failed page of transactions.list tells the skip to resume from', async () => {
+test('the error for a failed page of transactions.list has `skip` for resuming', async () => {
   let troubles = 1;
   const { payments } = platformOf(8, 3, ({ skip }) => {
     if (skip !== 6 || troubles === 0) return undefined;
@@ -180,14 +180,14 @@ test('a failed page of transactions.list tells the skip to resume from', async (
   expect([...seen, ...hashesOf(rest)]).toEqual(hashes(0, 8));
 });
 
-test('transactions.list rejects an invalid take, and does not throw', async () => {
+test('transactions.list rejects an invalid `take`, and does not throw', async () => {
   const { payments, bodies } = platformOf(5);
   const list = payments.transactions.list({ address, take: Symbol('x') as unknown as number });
   await failureOf(list, ValidationError);
   expect(bodies).toEqual([]);
 });
 
-test('toArray without max names transactions.list in its error', async () => {
+test('toArray without `max` names transactions.list in its error', async () => {
   const { payments, bodies } = platformOf(100);
   const call = payments.transactions.list({ address }).toArray({} as { max: number });
   expect(await failureOf(call, ValidationError)).toMatchObject({

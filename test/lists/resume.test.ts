@@ -86,7 +86,7 @@ test.each<[string, () => Response | Promise<Response>]>([
 test.each([
   ['without a next cursor', null],
   ['with the cursor of a page that the list has already requested', 'c3'],
-])('a resumed list requests a page again that arrived %s', async (_, cursor) => {
+])('a resumed list requests again the page that arrived %s', async (_, cursor) => {
   for (const how of ['items', 'pages'] as const) {
     for (const at of [3, 6]) {
       const data = [at, at + 1, at + 2].map(transferNumber);
@@ -99,14 +99,14 @@ test.each([
   }
 });
 
-test('a list whose first page failed resumes at its first page', async () => {
+test('a list resumes at its first page if that page failed', async () => {
   const { payments } = troubled(0, () => respond(503, errorBody));
   const { ids, resumes } = await readThrough(payments, 'items');
   expect(ids).toEqual(all);
   expect(resumes).toEqual([{ cursor: undefined, limit: 3, itemsYielded: 0 }]);
 });
 
-test("error.resume of a failed first page has the list's cursor", async () => {
+test("error.resume has the list's own cursor if its first page failed", async () => {
   const { payments } = troubled(6, () => respond(400, errorBody));
   const list = payments.transfers.list({ limit: 3, cursor: 'c6' });
   const error = await failureOf(list.toArray({ max: 99 }), BadRequestError);
@@ -118,7 +118,7 @@ test.each([
   [() => Promise.reject(new Error('gone')), ConnectionError],
   [() => respond(200, '{'), InvalidResponseError],
   [() => respond(200, page([], null, true)), PaginationError],
-] as const)('the error of a failed page has the field resume (%#)', async (trouble, kind) => {
+] as const)('the error for a failed page has the field `resume` (%#)', async (trouble, kind) => {
   const { payments } = troubled(3, trouble as () => Response);
   const list = payments.transfers.list({ limit: 3 });
   const error = await failureOf(list.toArray({ max: 99 }), kind as typeof ServerError);
@@ -127,7 +127,7 @@ test.each([
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ resume });
 });
 
-test('the error of get() has no field resume', async () => {
+test('the error of get() has no field `resume`', async () => {
   const { payments } = clientOf(() => respond(400, errorBody));
   expect(await failureOf(payments.transfers.get('txfr_1'))).not.toHaveProperty('resume');
 });

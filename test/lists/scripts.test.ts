@@ -94,7 +94,7 @@ const endOf = (error: unknown): string => {
 test.each([
   { way: 'the option fetch', open: () => Promise.resolve(overFetch) },
   { way: 'node:http', open: overSockets },
-])('random lists over $way yield exactly what the platform sent', async ({ open }) => {
+])('loops over random lists ($way) yield exactly what the platform sent', async ({ open }) => {
   const sceneOf = await open();
   const platforms = fc
     .array(anyPage, { minLength: 7, maxLength: 7 })
@@ -124,7 +124,7 @@ test.each([
   );
 });
 
-test('accounts.list yields the same items whatever the limit and empty pages', async () => {
+test('accounts.list yields the same items whatever its `limit` and empty pages', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   const { id: entityId } = await payments.entities.create({ email: 'ada@example.com' });

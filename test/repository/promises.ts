@@ -145,9 +145,12 @@ export const promises: Readonly<
   ],
   'A list ends when a cursor repeats, when the same page comes many times, or when only empty pages come':
     [
-      ['lists/scripts.test.ts', 'random lists over $way yield exactly what the platform sent'],
+      [
+        'lists/scripts.test.ts',
+        'loops over random lists ($way) yield exactly what the platform sent',
+      ],
       ['lists/cursor.test.ts', 'a list ends after a thousand empty pages, and can be resumed'],
-      ['lists/cursor.test.ts', 'a list ends in an error if one page keeps coming'],
+      ['lists/cursor.test.ts', 'a list ends in an error if the same page keeps coming'],
     ],
   "No listener stays on a caller's signal": [
     ['money/deadline.test.ts', 'no listener stays on the caller’s signal after hundreds of calls'],
