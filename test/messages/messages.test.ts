@@ -20,7 +20,7 @@ async function describeMistake(make: () => unknown): Promise<string> {
 
 const count = (text: string): number => text.split(/\s+/).filter((word) => /\w/.test(word)).length;
 
-test('the messages of typical mistakes are those in messages.txt', async () => {
+test('the messages for typical mistakes are those in messages.txt', async () => {
   const texts: string[] = [];
   for (const [what, make] of mistakes) texts.push(`${what}\n\n${await describeMistake(make)}`);
   const all = texts.map((text, index) => `${index + 1}. ${text}\n`).join('\n\n');
