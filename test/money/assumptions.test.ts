@@ -74,7 +74,7 @@ test('createOnce pays once if every assumption of docs/proof.md holds', async ()
   expect(await payTwice({})).toBe(1);
 });
 
-test('a lost entry and another listed description pay twice (A1)', async () => {
+test('createOnce pays twice after a lost entry and rewritten description (A1)', async () => {
   const changePage: World['changePage'] = ({ data, ...page }) => ({
     ...page,
     data: data.map((transfer) => ({ ...transfer, description: 'outgoing payment' })),
@@ -83,11 +83,11 @@ test('a lost entry and another listed description pay twice (A1)', async () => {
   expect(await payTwice({ changePage })).toBe(1);
 });
 
-test('a journal that loses an acknowledged claim pays twice (A3)', async () => {
+test('createOnce pays twice if the journal loses an acknowledged claim (A3)', async () => {
   expect(await payTwice({ isForgotten: true })).toBe(2);
 });
 
-test('a searching store that loses an entry meanwhile pays twice (A3)', async () => {
+test('createOnce pays twice if its store is lost during its search (A3)', async () => {
   const { options, count, run } = setup();
   let memory = memoryJournal();
   const journal: Journal = {
@@ -110,12 +110,12 @@ test('a searching store that loses an entry meanwhile pays twice (A3)', async ()
   expect(count()).toBe(2);
 });
 
-test("a journal's clock that jumps before the listing pays twice (A4)", async () => {
+test("createOnce pays twice if the journal's clock outruns the list (A4)", async () => {
   const changePage: World['changePage'] = (page) => ({ ...page, data: [] });
   expect(await payTwice({ changePage, jump: 1_200_000 })).toBe(2);
 });
 
-test('clocks that stop between claim and request pay twice (A4)', async () => {
+test('createOnce pays twice if clocks stop between claim and request (A4)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   const journal = memoryJournal({ now: () => clock.now() });
   const paused = new VirtualClock(clock.now());
@@ -136,7 +136,7 @@ test('clocks that stop between claim and request pay twice (A4)', async () => {
   expect(count()).toBe(2);
 });
 
-test('a last page from before the payment pays twice (A6)', async () => {
+test('createOnce pays twice if the last page predates the payment (A6)', async () => {
   const changePage: World['changePage'] = ({ data }) => ({
     data: data.filter(({ description }) => description !== input.description),
     hasMore: false,
@@ -145,7 +145,7 @@ test('a last page from before the payment pays twice (A6)', async () => {
   expect(await payTwice({ changePage })).toBe(2);
 });
 
-test('an Error body for a made payment pays twice (A7)', async () => {
+test('createOnce pays twice if a made payment receives an Error body (A7)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   let rejects = true;
   const { transfers } = new PaymentsClient({
@@ -163,7 +163,7 @@ test('an Error body for a made payment pays twice (A7)', async () => {
   expect(count()).toBe(2);
 });
 
-test('a request that is repeated in between pays twice (A8)', async () => {
+test('createOnce pays twice if something in between repeats the request (A8)', async () => {
   const { clock, sandbox, options, count, run } = setup();
   const { transfers } = new PaymentsClient({
     ...options,
@@ -177,7 +177,7 @@ test('a request that is repeated in between pays twice (A8)', async () => {
   expect(count()).toBe(2);
 });
 
-test('two journals, or a pruned entry, pay twice (A9)', async () => {
+test('createOnce pays twice with two journals, or after pruning (A9)', async () => {
   const { clock, options, count, run } = setup();
   const pay = (journal: Journal) =>
     run(new PaymentsClient({ ...options, journal }).transfers.createOnce(input));

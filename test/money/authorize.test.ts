@@ -85,7 +85,7 @@ test.each(
   vetoes.flatMap(([veto, ...rest]) =>
     makers.map((maker) => [maker[0], veto, maker[1], ...rest] as const),
   ),
-)('%s sends and writes nothing if authorize %s', async (_, __, make, authorize, cause) => {
+)('%s sends and writes nothing if `authorize` %s', async (_, __, make, authorize, cause) => {
   const { payments, run, operations, entry, proposals } = setup(authorize);
   const error = await failureOf(run(make(payments)), PaymentVetoedError);
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: false, attempts: [] });
@@ -95,7 +95,7 @@ test.each(
   expect(await entry()).toBeUndefined();
 });
 
-test('a PaymentVetoedError shows what authorize threw, and maps to 403', async () => {
+test('a PaymentVetoedError shows what `authorize` threw, and maps to 403', async () => {
   const { payments, run } = setup(() => Promise.reject(limit));
   const error = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
   expect(error.message).toBe(
@@ -115,7 +115,7 @@ test('a PaymentVetoedError shows what authorize threw, and maps to 403', async (
   });
 });
 
-test('authorize receives operation, body and reference of a payment', async () => {
+test('`authorize` receives operation, body and reference of a payment', async () => {
   const { payments, run, payAll, proposals } = setup(() => true);
   // The sandbox rejects the unknown field.
   await failureOf(run(payments.transfers.create(salaryOf(1), { body: { memo: 'March' } })));
@@ -130,7 +130,7 @@ test('authorize receives operation, body and reference of a payment', async () =
   ]);
 });
 
-test('authorize cannot change what is sent or written to the journal', async () => {
+test('`authorize` cannot change what is sent or written to the journal', async () => {
   const { payments, run, sandbox, entry } = setup(({ input }) => {
     return Object.assign(input, { amount: '9999.00' }) === input;
   });
@@ -139,7 +139,7 @@ test('authorize cannot change what is sent or written to the journal', async () 
   expect(await entry()).toMatchObject({ state: 'paid', input: salaryOf(1) });
 });
 
-test('authorize is called once even if a 429 causes a retry', async () => {
+test('`authorize` is called once even if status 429 causes a retry', async () => {
   const { payments, run, sandbox, proposals, count } = setup(() => true);
   const fault = { kind: 'status', status: 429 } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -148,14 +148,14 @@ test('authorize is called once even if a 429 causes a retry', async () => {
   expect(proposals).toHaveLength(1);
 });
 
-test('authorize is not called for invalid arguments of create or createOnce', async () => {
+test('`authorize` is not called for invalid arguments of create or createOnce', async () => {
   const { payments, proposals } = setup(() => false);
   await failureOf(payments.transfers.create({ ...salaryOf(1), amount: '0' }));
   await failureOf(payments.transfers.createOnce({ ...salaryOf(1), amount: '0' }));
   expect(proposals).toEqual([]);
 });
 
-test('authorize is not called for reads, request() or payments already made', async () => {
+test('`authorize` is not called for reads, request() or payments already made', async () => {
   const context = setup(() => true);
   const { payments, run, sandbox, proposals, changeTo } = context;
   const { id } = await run(payments.transfers.createOnce(salaryOf(1)));
@@ -172,7 +172,7 @@ test('authorize is not called for reads, request() or payments already made', as
   expect(proposals).toHaveLength(1);
 });
 
-test('a vetoed takeover keeps its claim, and asks authorize again later', async () => {
+test('a vetoed takeover keeps its claim, and asks `authorize` again later', async () => {
   const context = setup(() => Promise.reject(limit));
   const { payments, run, clock, entry, proposals, changeTo, count } = context;
   await claimAsDead(context, salaryOf(1));
@@ -194,7 +194,7 @@ test('a vetoed takeover keeps its claim, and asks authorize again later', async 
   expect(await entry()).toMatchObject({ state: 'paid' });
 });
 
-test('authorize is not called while a payment is ambiguous', async () => {
+test('`authorize` is not called while a payment is ambiguous', async () => {
   const { payments, run, sandbox, proposals } = setup(() => true, { forgets: true });
   sandbox.transfers.create(salaryOf(1));
   sandbox.transfers.create(salaryOf(1));
@@ -204,18 +204,21 @@ test('authorize is not called while a payment is ambiguous', async () => {
 
 const never: Authorize = () => new Promise(() => undefined);
 
-test.each(makers.slice(0, 2))('%s is not_sent if authorize never resolves', async (_, make) => {
-  const { payments, run, clock, entry, operations } = setup(never);
-  const startedAt = clock.now();
-  const error = await failureOf(run(make(payments)), TimeoutError);
-  expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
-  expect(error.message).toContain('The function in the option authorize did not decide in time.');
-  expect(clock.now() - startedAt).toBe(totalTimeout);
-  expect(operations()).toEqual([]);
-  expect(await entry()).toBeUndefined();
-});
+test.each(makers.slice(0, 2))(
+  '%s has outcome not_sent if `authorize` never resolves',
+  async (_, make) => {
+    const { payments, run, clock, entry, operations } = setup(never);
+    const startedAt = clock.now();
+    const error = await failureOf(run(make(payments)), TimeoutError);
+    expect(error).toMatchObject({ phase: 'total', outcome: 'not_sent' });
+    expect(error.message).toContain('The function in the option authorize did not decide in time.');
+    expect(clock.now() - startedAt).toBe(totalTimeout);
+    expect(operations()).toEqual([]);
+    expect(await entry()).toBeUndefined();
+  },
+);
 
-test("the call's own totalTimeout ends a hanging authorize", async () => {
+test("the call's own totalTimeout ends a hanging `authorize`", async () => {
   const { payments, run, clock } = setup(never);
   const startedAt = clock.now();
   await failureOf(
@@ -225,7 +228,7 @@ test("the call's own totalTimeout ends a hanging authorize", async () => {
   expect(clock.now() - startedAt).toBe(5_000);
 });
 
-test('a takeover stays in doubt if authorize never resolves', async () => {
+test('a takeover stays in doubt if `authorize` never resolves', async () => {
   const context = setup(never);
   const { payments, run, clock, entry } = context;
   await claimAsDead(context, salaryOf(1));
@@ -240,7 +243,7 @@ test('a takeover stays in doubt if authorize never resolves', async () => {
 test.each([
   ['create', 'not_sent'],
   ['createOnce', 'unknown'],
-] as const)('an abort during authorize ends %s as %s', async (method, outcome) => {
+] as const)('an abort during `authorize` ends %s with outcome %s', async (method, outcome) => {
   const controller = new AbortController();
   const { payments, run, entry, operations } = setup(() => {
     controller.abort(limit);
@@ -253,7 +256,7 @@ test.each([
   expect(await entry()).toBeUndefined();
 });
 
-test('the time of authorize counts towards totalTimeout', async () => {
+test('the duration of `authorize` counts towards totalTimeout', async () => {
   const taken = 50_000;
   let claim: unknown;
   const context = setup(() => context.clock.jump(taken) === undefined, {
@@ -274,7 +277,7 @@ test('the time of authorize counts towards totalTimeout', async () => {
   expect(error.attempts[0]).toMatchObject({ durationMs: totalTimeout - taken });
 });
 
-test('createAllOnce reports a vetoed payment as not_paid, and makes the others', async () => {
+test('createAllOnce reports a vetoed payment as not_paid, and pays the others', async () => {
   const { payAll, paid, operations } = setup(
     ({ reference }) => reference !== salaryOf(2).description,
   );
@@ -294,7 +297,7 @@ test.each([
   ['in a field', Object.assign(new Error('No.'), { config: { authorization: apiKey } })],
   ['in an object that is no Error', { reason: apiKey }],
   ['in a string', `No: ${apiKey}`],
-])('a PaymentVetoedError shows no API key if authorize throws one %s', async (_, thrown) => {
+])('a PaymentVetoedError shows no API key if `authorize` throws one %s', async (_, thrown) => {
   const options: ClientOptions = { apiKey, authorize: () => Promise.reject(thrown) };
   const { payments } = setupBatch({}, options);
   const error = await failureOf(payments.transfers.create(salaryOf(1)), PaymentVetoedError);
@@ -302,7 +305,7 @@ test.each([
   expect(error.cause).not.toBe(thrown);
 });
 
-test('authorize of docs/pay.md needs true from each check', async () => {
+test('the `authorize` of docs/pay.md needs true from each check', async () => {
   const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [, body = ''] = /authorize: (async \(payment\) => \{[^]*?\n {2}\}),/.exec(guide) ?? [];
   const module = encodeURIComponent(`export default (checks) => ${body};`);
@@ -339,7 +342,7 @@ test('the daily limit of docs/pay.md counts a payment once', async () => {
   expect(results.filter(({ result }) => result === 'not_paid')).toHaveLength(1);
 });
 
-test('the checks of docs/pay.md permit only fitting terms', async () => {
+test('the checks of docs/pay.md permit only payments with the right terms', async () => {
   const guide = readFileSync(new URL('../../docs/pay.md', import.meta.url), 'utf8');
   const [code = ''] = /const parties =[^]*?(?=\nconst checks)/.exec(guide) ?? [];
   const names = '{ limit, allowList, fourEyes, seen, state }';

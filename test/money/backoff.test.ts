@@ -39,7 +39,7 @@ async function course(
 
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('each wait is random below a bound doubling up to 8 s', async () => {
+test('each wait is random, below a bound doubling up to 8 s', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom([500, 250], [503, 250], [408, 250], [425, 250], [429, 1_000]),
@@ -64,7 +64,7 @@ test('each wait is random below a bound doubling up to 8 s', async () => {
   );
 });
 
-test('calls that fail alike retry at different times', async () => {
+test('calls that fail at the same time retry at different times', async () => {
   const gaps = new Set<number>();
   for (let caller = 0; caller < 20; caller += 1) {
     for (const gap of (await course(503, {})).gaps) gaps.add(gap);
@@ -106,13 +106,16 @@ test.each([
   expect((await course(429, headers)).gaps).toEqual([ms]);
 });
 
-test.each([-day, -5_000, 0, 5_000, day])('Retry-After counts from Date (%i ms)', async (skew) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const clock = new VirtualClock();
-  const theirs = clock.now() + skew;
-  const headers = { date: httpDate(theirs), 'retry-after': httpDate(theirs + 12_000) };
-  expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
-});
+test.each([-day, -5_000, 0, 5_000, day])(
+  'a Retry-After date counts from the header Date (%i ms)',
+  async (skew) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const clock = new VirtualClock();
+    const theirs = clock.now() + skew;
+    const headers = { date: httpDate(theirs), 'retry-after': httpDate(theirs + 12_000) };
+    expect((await course(503, headers, { clock })).gaps).toEqual([12_000]);
+  },
+);
 
 test('a Retry-After date counts from the local clock without a Date', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -123,7 +126,7 @@ test('a Retry-After date counts from the local clock without a Date', async () =
   }
 });
 
-test('a Retry-After in the past counts as 0', async () => {
+test('a Retry-After in the past counts as zero', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new VirtualClock();
   const headers = {
@@ -197,7 +200,7 @@ test('a Retry-After beyond totalTimeout ends the call at once', async () => {
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test("a creation's 503 reports its Retry-After, and is not resent", async () => {
+test('a creation that receives 503 reports the Retry-After, without a retry', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '1' }), {
     clock,
@@ -212,18 +215,21 @@ test("a creation's 503 reports its Retry-After, and is not resent", async () => 
 test.each([
   ['safe GET', 503, 'unknown'],
   ['once POST', 429, 'rejected'],
-] as const)('a call (%s) can be aborted before its retry', async (kind, status, outcome) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.9);
-  const clock = new VirtualClock();
-  const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
-  const controller = new AbortController();
-  const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
-  await flushPromises();
-  controller.abort('enough');
-  expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
-  expect(requests).toHaveLength(1);
-  expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
-});
+] as const)(
+  'a call (%s) can be aborted while it waits for a retry',
+  async (kind, status, outcome) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9);
+    const clock = new VirtualClock();
+    const { payments, requests } = clientOf(() => respond(status, errorBody), { clock });
+    const controller = new AbortController();
+    const call = failureOf(calls[kind].send(payments, { signal: controller.signal }), AbortError);
+    await flushPromises();
+    controller.abort('enough');
+    expect(await call).toMatchObject({ outcome, cause: 'enough', attempts: [{ status }] });
+    expect(requests).toHaveLength(1);
+    expect({ pending: clock.pending, elapsed: clock.passed }).toEqual({ pending: 0, elapsed: 0 });
+  },
+);
 
 test('the retry budget limits 200 calls that fail at the same time', async () => {
   const clock = new VirtualClock();
@@ -247,7 +253,7 @@ test('the retry budget limits 200 calls that fail at the same time', async () =>
   expect(requests).toHaveLength(2);
 });
 
-test('a successful retry returns its tokens to the retry budget', async () => {
+test('a retry that succeeds returns its tokens to the retry budget', async () => {
   const clock = new VirtualClock();
   const { payments, requests } = clientOf(
     (_, __, count) => (count % 2 === 1 ? respond(503) : respond(200, transfer)),
@@ -284,7 +290,7 @@ test('an empty retry budget regains one token for each successful call', async (
   expect(await requestsOf()).toBe(2);
 });
 
-test('successes do not raise the retry budget above its size', async () => {
+test('successful calls do not raise the retry budget above its size', async () => {
   const spendAll = async (successes: number): Promise<number> => {
     let isDown = false;
     let requests = 0;
@@ -305,7 +311,7 @@ test('successes do not raise the retry budget above its size', async () => {
   expect(await spendAll(200)).toBe(await spendAll(0));
 });
 
-test('a retry after ECONNREFUSED or a 429 costs 5 tokens', async () => {
+test('a retry after ECONNREFUSED or 429 costs 5 retry budget tokens', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);
   let attempts = 0;

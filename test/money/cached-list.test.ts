@@ -57,7 +57,7 @@ function setup(headers: readonly Record<string, string>[] = [], forgets = false)
   return { sandbox, payments, requests, limits, claim };
 }
 
-test('every GET sends the header cache-control: no-cache, and no write does', async () => {
+test('every GET, but no write, sends the header cache-control: no-cache', async () => {
   const { payments, requests } = setup();
   await payments.accounts.get('acc_000001');
   await payments.transfers.list();
@@ -70,31 +70,37 @@ test('every GET sends the header cache-control: no-cache, and no write does', as
   ]);
 });
 
-test.each([0, 1])('createOnce sends nothing if search %i (from 0) meets a cache', async (list) => {
-  const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
-  const { payments, claim, sandbox } = setup(headers);
-  await claim();
-  const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
-  expect(error).toMatchObject({ reason: 'in_doubt', retryable: true });
-  expect(sandbox.transfers.list()).toEqual([]);
-  await payments.transfers.createOnce(input);
-  expect(sandbox.transfers.list()).toHaveLength(1);
-});
+test.each([0, 1])(
+  'createOnce sends nothing if page %i (from 0) comes from a cache',
+  async (list) => {
+    const headers = Array.from({ length: 2 }, (_, at) => (at === list ? { age: '1' } : {}));
+    const { payments, claim, sandbox } = setup(headers);
+    await claim();
+    const error = await failureOf(payments.transfers.createOnce(input), PaymentInDoubtError);
+    expect(error).toMatchObject({ reason: 'in_doubt', retryable: true });
+    expect(sandbox.transfers.list()).toEqual([]);
+    await payments.transfers.createOnce(input);
+    expect(sandbox.transfers.list()).toHaveLength(1);
+  },
+);
 
-test.each(['0', '', 'none'])('the header Age: %j does not mean a cached page', async (age) => {
-  const { payments, claim, sandbox } = setup([{ age }, { age }]);
-  await claim();
-  await payments.transfers.createOnce(input);
-  expect(sandbox.transfers.list()).toHaveLength(1);
-});
+test.each(['0', '', 'none'])(
+  'a page with the header Age: %j does not count as cached',
+  async (age) => {
+    const { payments, claim, sandbox } = setup([{ age }, { age }]);
+    await claim();
+    await payments.transfers.createOnce(input);
+    expect(sandbox.transfers.list()).toHaveLength(1);
+  },
+);
 
-test('reconcile is unknown if a page comes from a cache', async () => {
+test('reconcile rejects as unknown if a page comes from a cache', async () => {
   const { payments } = setup([{ age: '600' }]);
   const error = await failureOf(payments.transfers.reconcile(input), PaymentsError);
   expect(error).toMatchObject({ outcome: 'unknown' });
 });
 
-test('the scans of a takeover use pages of 100 and 97', async () => {
+test('the two scans of a takeover use pages of 100 and 97', async () => {
   const single = setup();
   await single.claim();
   await single.payments.transfers.createOnce(input);

@@ -15,7 +15,7 @@ async function leaveUnfound(options: ClientOptions = {}, journalOptions: Partial
   return { ...context, error };
 }
 
-test('a loop without delay reads one list per retryAfterMs', async () => {
+test('repeated createOnce calls read one list per retryAfterMs', async () => {
   const { pay, counts, clock, error } = await leaveUnfound();
   const { retryAfterMs = 0 } = error;
   for (let call = 1; call <= 50; call += 1) {
@@ -30,7 +30,7 @@ test('a loop without delay reads one list per retryAfterMs', async () => {
   expect(counts.lists).toBe(2);
 });
 
-test("a call that comes early sees another process's record", async () => {
+test('a call before retryAfterMs sees what another process has recorded', async () => {
   const { pay, sandbox, payments, run, counts } = await leaveUnfound();
   const { id } = sandbox.transfers.create(input);
   const other = payments.withOptions({});
@@ -42,13 +42,16 @@ test("a call that comes early sees another process's record", async () => {
 test.each([
   ['since', { since: new Date(Date.UTC(2026, 10, 27)) }],
   ['headers', { headers: { 'x-tenant': 'b' } }],
-])('a call that comes too early searches with another option %s', async (_name, options) => {
-  const { payments, run, counts } = await leaveUnfound();
-  await inDoubtErrorOf(run(payments.transfers.createOnce(input, options)));
-  expect(counts.lists).toBe(2);
-});
+])(
+  'a call before retryAfterMs searches if its option `%s` is different',
+  async (_name, options) => {
+    const { payments, run, counts } = await leaveUnfound();
+    await inDoubtErrorOf(run(payments.transfers.createOnce(input, options)));
+    expect(counts.lists).toBe(2);
+  },
+);
 
-test('a search that has failed answers for no later call', async () => {
+test('a call searches again if the earlier search has failed', async () => {
   const { leaveInDoubt, pay, made, counts } = setup();
   await leaveInDoubt();
   expect(counts.lists).toBe(0);
@@ -56,7 +59,7 @@ test('a search that has failed answers for no later call', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('an ended claim is taken over, whatever an earlier search said', async () => {
+test('an expired claim is taken over, whatever an earlier search said', async () => {
   const { pay, clock, made } = await leaveUnfound();
   clock.jump(10 * minute);
   await inDoubtErrorOf(pay());
@@ -65,7 +68,7 @@ test('an ended claim is taken over, whatever an earlier search said', async () =
   expect(made()).toHaveLength(1);
 });
 
-test('a refused takeover is not sent again before its retryAfterMs', async () => {
+test('a rejected takeover is not sent again before its retryAfterMs', async () => {
   const { pay, clock, sandbox, made } = await leaveUnfound();
   clock.jump(totalTimeout + 15 * minute);
   const fault = { kind: 'status', status: 422 } as const;
@@ -95,7 +98,7 @@ function setupEndless(searchFirst: 'always' | 'never') {
   return context;
 }
 
-test('a search that exceeds its time is retryable only once', async () => {
+test('a search that exceeds totalTimeout is retryable only the first time', async () => {
   const { pay, clock, sandbox } = setupEndless('never');
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -110,7 +113,7 @@ test('a search that exceeds its time is retryable only once', async () => {
   expect(second.message).toContain('createAllOnce');
 });
 
-test('an unfinished search before the first claim sends and records nothing', async () => {
+test('createOnce sends and records nothing if its first search exceeds totalTimeout', async () => {
   const { pay, sandbox, journal, clock } = setupEndless('always');
   const startedAt = clock.elapsed();
   const error = await failureOf(pay(), TimeoutError);
@@ -123,7 +126,7 @@ test('an unfinished search before the first claim sends and records nothing', as
   expect(sandbox.transfers.list()).toEqual([]);
 });
 
-test('a call without time is not_sent unless another has claimed', async () => {
+test('a call out of time is not_sent unless another call has claimed', async () => {
   const { payments, pay, clock, run, made, counts } = setup(
     {
       show: (data) => {
@@ -147,7 +150,7 @@ test('a call without time is not_sent unless another has claimed', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a takeover without time for its request leaves the earlier claim', async () => {
+test('a takeover without time left for its request keeps the earlier claim', async () => {
   let taken = 0;
   const { pay, clock, journal } = await leaveUnfound({
     timeout: totalTimeout,
@@ -164,7 +167,7 @@ test('a takeover without time for its request leaves the earlier claim', async (
   expect(await journal.read(input.description)).toEqual(claim);
 });
 
-test("a claim ends by the journal's time, not by the client's", async () => {
+test("a claim expires by the journal's clock, not the client's", async () => {
   const startedAt = Date.UTC(2026, 10, 28, 2);
   let ahead = 0;
   const { pay, made } = await leaveUnfound({}, { now: () => Promise.resolve(startedAt + ahead) });
@@ -173,7 +176,7 @@ test("a claim ends by the journal's time, not by the client's", async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('an early call searches if another process has claimed again', async () => {
+test('a call before retryAfterMs searches if another process has claimed again', async () => {
   const { pay, journal, counts } = await leaveUnfound();
   const claim = await journal.read(input.description);
   if (claim?.state !== 'sending') throw new Error('the payment has no claim');

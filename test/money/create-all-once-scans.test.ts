@@ -34,7 +34,7 @@ describe('scans of createAllOnce', () => {
   test.each([
     ['a list of one page once', 90, 1, 1],
     ['a longer list twice', 250, 2, 6],
-  ])('a batch with a forgetful journal first reads %s', async (...row) => {
+  ])('a batch whose journal may forget first reads %s', async (...row) => {
     const [, history, scans, pages] = row;
     const { payAll, count, countScans, paid } = setupBatch({ forgets: true, history });
     expect(kindsOf(await payAll(createSalaries(60)))).toEqual(['created']);
@@ -44,7 +44,7 @@ describe('scans of createAllOnce', () => {
     expect(new Set(paid()).size).toBe(60);
   });
 
-  test('a batch with a lasting journal does not read the list', async () => {
+  test('a batch whose journal never forgets does not read the list', async () => {
     const { payAll, count } = setupBatch({ history: 250 });
     await payAll(createSalaries(50));
     expect(count('transfers.list')).toBe(0);
@@ -61,7 +61,7 @@ describe('scans of createAllOnce', () => {
     expect(accounts.toSorted()).toEqual([...Array<string>(4).fill('acc_000001'), 'acc_000002']);
   });
 
-  test('a payment that arrives during a scan waits for the next', async () => {
+  test('an input that arrives during a scan waits for the next scan', async () => {
     const middle = Promise.withResolvers<void>();
     let pages = 0;
     const { payments, countScans, count } = setupBatch({
@@ -94,7 +94,7 @@ describe('scans of createAllOnce', () => {
     expect(new Set(world.paid()).size).toBe(13);
   });
 
-  test.each(['createAllOnce', 'createOnce'])('%s reads the list 4 times at most', async (kind) => {
+  test.each(['createAllOnce', 'createOnce'])('%s reads the list at most 4 times', async (kind) => {
     // The first scan has pages of 81, the second one of 82.
     vi.spyOn(Math, 'random').mockReturnValue(0);
     let requests = 0;
@@ -120,7 +120,7 @@ describe('scans of createAllOnce', () => {
     expect(world.countScans() - before).toBeLessThanOrEqual(4);
   });
 
-  test('13 recent claims cost a batch at most 150 list requests', async () => {
+  test('a batch with 13 recent claims sends at most 150 list requests', async () => {
     const world = setupBatch({ history: 800 });
     for (const salary of createSalaries(13)) await claimAsDead(world, salary);
     expect(kindsOf(await world.payAll(createSalaries(13)))).toEqual(['created']);
@@ -162,18 +162,21 @@ describe('scans of createAllOnce', () => {
     expect(world.countScans()).toBe(8);
   });
 
-  test.each(['ahead', 'back'])('a batch reads again if the wall clock is set %s', async (way) => {
-    const world = setupSlow(0);
-    const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
-    const pay = async () => {
-      for await (const { result } of batch) {
-        expect(result).toBe('created');
-        if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
-      }
-    };
-    await world.run(pay());
-    expect(world.countScans()).toBe(4);
-  });
+  test.each(['ahead', 'back'])(
+    'a batch searches again if the wall clock is set %s',
+    async (way) => {
+      const world = setupSlow(0);
+      const batch = world.payments.transfers.createAllOnce(createSalaries(4), { concurrency: 1 });
+      const pay = async () => {
+        for await (const { result } of batch) {
+          expect(result).toBe('created');
+          if (batch.counts.paid === 2) world.clock.shiftWall(way === 'ahead' ? totalTimeout : -1);
+        }
+      };
+      await world.run(pay());
+      expect(world.countScans()).toBe(4);
+    },
+  );
 
   test('a batch scans again for all waiting payments after a failed scan', async () => {
     const { payAll, sandbox, countScans, count, paid } = setupBatch(
@@ -188,7 +191,7 @@ describe('scans of createAllOnce', () => {
     expect(new Set(paid()).size).toBe(40);
   });
 
-  test("a batch searches again if the journal loses an unknown payment's claim", async () => {
+  test('a batch searches again if the journal loses the claim in doubt', async () => {
     const { payAll, sandbox, lose, paid, countScans } = setupBatch({
       forgets: true,
       history: 150,
@@ -264,7 +267,7 @@ describe('scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual(salaries.map(({ description }) => description));
   });
 
-  test('a batch does not search again before retrying a 429', async () => {
+  test('a batch does not search again before it retries after 429', async () => {
     const { payAll, sandbox, countScans } = setupBatch({ forgets: true, history: 150 });
     const fault = { kind: 'status', status: 429, retryAfter: 1 } as const;
     sandbox.faults.add({ operation: 'transfers.create', times: 20, fault });
@@ -287,7 +290,7 @@ describe('scans of createAllOnce', () => {
     return world;
   };
 
-  test('a batch pays once if one scan misses a forgotten payment', async () => {
+  test('a batch pays once if journal and one scan miss a payment', async () => {
     const world = setupMoving((scan, data) =>
       scan === 1 ? data.filter(({ description }) => description !== referenceOf(3)) : data,
     );
@@ -300,7 +303,7 @@ describe('scans of createAllOnce', () => {
     expect(world.paid().toSorted()).toEqual([1, 2, 3, 4, 5].map(referenceOf));
   });
 
-  test('scans that lack other transfers leave unlisted payments in doubt', async () => {
+  test('scans that contradict each other leave unlisted payments in doubt', async () => {
     const world = setupMoving((scan, data) => data.filter((_, at) => at % 50 !== scan));
     world.sandbox.transfers.create(salaryOf(3));
     const results = await world.payAll(createSalaries(4), { retryTimeout: 1_000 });
@@ -313,7 +316,7 @@ describe('scans of createAllOnce', () => {
 });
 
 describe('retries of createAllOnce', () => {
-  test('a batch pays the others while 12 payments in doubt wait', async () => {
+  test('a batch pays other inputs while 12 payments in doubt wait', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(12)) await claimAsDead(world, salary);
     const batch = world.payments.transfers.createAllOnce(createSalaries(24), { concurrency: 4 });
@@ -336,7 +339,7 @@ describe('retries of createAllOnce', () => {
     expect(batch.counts).toEqual({ ...noCounts, created: 24, paid: 24, total: 24 });
   });
 
-  test('batch.counts.retryAt says when a waiting batch tries next', async () => {
+  test('batch.counts.retryAt says when a waiting batch continues', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     world.sandbox.faults.add({
@@ -389,7 +392,7 @@ describe('retries of createAllOnce', () => {
   test.each<[number, SandboxFault, 'transfers.create' | 'transfers.get', number]>([
     [429, { kind: 'status', status: 429, retryAfter: 90 }, 'transfers.create', 90_000],
     [503, { kind: 'status', status: 503, retryAfter: 90 }, 'transfers.get', 90_000],
-  ])('a batch waits for the Retry-After of a %i', async (_, fault, operation, waitMs) => {
+  ])('a batch waits for the Retry-After of a response %i', async (_, fault, operation, waitMs) => {
     const { payAll, sandbox, clock, operations } = setupBatch();
     if (operation === 'transfers.get') await payAll([salaryOf(1)]);
     const before = operations().length;
@@ -420,7 +423,7 @@ describe('retries of createAllOnce', () => {
   test.each([
     [60_000, 'in_doubt'],
     [1_200_000, 'created'],
-  ])('a retryTimeout of %i ms leaves a dead claim %s', async (ms, kind) => {
+  ])("a retryTimeout of %i ms leaves a dead process's payment %s", async (ms, kind) => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(1));
     const [result] = await world.payAll([salaryOf(1)], { retryTimeout: ms });
@@ -445,58 +448,64 @@ describe('faults during createAllOnce', () => {
   ];
   test.each(
     faults.flatMap(([name, fault]) => [false, true].map((forgets) => ({ name, fault, forgets }))),
-  )('a batch pays once if 12 requests meet $name ($forgets)', async ({ fault, forgets }) => {
-    const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
-    sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
-    const results = await payAll(createSalaries(20));
-    expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
-    expect(paid().toSorted()).toEqual(createSalaries(20).map((each) => each.description));
-  });
-
-  test.each([false, true])('killed batches pay each payment once (%s)', async (forgets) => {
-    const count = 6;
-    for (let seed = 1; seed <= 25; seed += 1) {
-      const random = createRandom(seed * 7_919);
-      let stepsLeft = Number.POSITIVE_INFINITY;
-      const never = new Promise<never>(() => undefined);
-      /** A step of a process that may be killed before or after it. */
-      const step = async <T>(act: () => Promise<T>): Promise<T> => {
-        stepsLeft -= 1;
-        if (stepsLeft < 0) return never;
-        const result = await act();
-        return stepsLeft === 0 ? never : result;
-      };
-      const limits = { totalTimeout: 10_000, gracePeriod: 20_000, timeout: 5_000 };
-      const world = setupBatch({ forgets, history: 101 }, limits);
-      const { journal, sandbox, clock } = world;
-      for (let kill = 0; kill < 3; kill += 1) {
-        stepsLeft = 1 + Math.floor(random() * count * 4);
-        const mine = { dead: false };
-        const act = <T>(run: () => Promise<T>): Promise<T> => (mine.dead ? never : step(run));
-        const payments = world.payments.withOptions({
-          fetch: (request: Request) => act(() => sandbox.fetch(request)),
-          journal: {
-            searchFirst: forgets ? 'always' : 'never',
-            read: (reference) => act(() => journal.read(reference)),
-            swap: (...call) => act(() => journal.swap(...call)),
-            now: (reference) => act(() => journal.now(reference)),
-          },
-        });
-        const inputs = createSalaries(count).toSorted(() => random() - 0.5);
-        // The batch of a killed process never ends.
-        void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
-          () => undefined,
-        );
-        await world.waitUntilIdle();
-        mine.dead = true;
-        clock.jump(random() < 0.5 ? 1_000 : 25_000);
-      }
-      stepsLeft = Number.POSITIVE_INFINITY;
-      const results = await world.payAll(createSalaries(count));
+  )(
+    'a batch pays once if 12 requests meet $name (forgets: $forgets)',
+    async ({ fault, forgets }) => {
+      const { payAll, sandbox, paid } = setupBatch({ forgets, history: 110 });
+      sandbox.faults.add({ operation: 'transfers.create', times: 12, fault });
+      const results = await payAll(createSalaries(20));
       expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
-      expect(world.paid().toSorted()).toEqual(
-        createSalaries(count).map((each) => each.description),
-      );
-    }
-  });
+      expect(paid().toSorted()).toEqual(createSalaries(20).map((each) => each.description));
+    },
+  );
+
+  test.each([false, true])(
+    'batches that are killed pay each payment once (%s)',
+    async (forgets) => {
+      const count = 6;
+      for (let seed = 1; seed <= 25; seed += 1) {
+        const random = createRandom(seed * 7_919);
+        let stepsLeft = Number.POSITIVE_INFINITY;
+        const never = new Promise<never>(() => undefined);
+        /** A step of a process that may be killed before or after it. */
+        const step = async <T>(act: () => Promise<T>): Promise<T> => {
+          stepsLeft -= 1;
+          if (stepsLeft < 0) return never;
+          const result = await act();
+          return stepsLeft === 0 ? never : result;
+        };
+        const limits = { totalTimeout: 10_000, gracePeriod: 20_000, timeout: 5_000 };
+        const world = setupBatch({ forgets, history: 101 }, limits);
+        const { journal, sandbox, clock } = world;
+        for (let kill = 0; kill < 3; kill += 1) {
+          stepsLeft = 1 + Math.floor(random() * count * 4);
+          const mine = { dead: false };
+          const act = <T>(run: () => Promise<T>): Promise<T> => (mine.dead ? never : step(run));
+          const payments = world.payments.withOptions({
+            fetch: (request: Request) => act(() => sandbox.fetch(request)),
+            journal: {
+              searchFirst: forgets ? 'always' : 'never',
+              read: (reference) => act(() => journal.read(reference)),
+              swap: (...call) => act(() => journal.swap(...call)),
+              now: (reference) => act(() => journal.now(reference)),
+            },
+          });
+          const inputs = createSalaries(count).toSorted(() => random() - 0.5);
+          // The batch of a killed process never ends.
+          void collect(payments.transfers.createAllOnce(inputs, { concurrency: 4 })).catch(
+            () => undefined,
+          );
+          await world.waitUntilIdle();
+          mine.dead = true;
+          clock.jump(random() < 0.5 ? 1_000 : 25_000);
+        }
+        stepsLeft = Number.POSITIVE_INFINITY;
+        const results = await world.payAll(createSalaries(count));
+        expect(results.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
+        expect(world.paid().toSorted()).toEqual(
+          createSalaries(count).map((each) => each.description),
+        );
+      }
+    },
+  );
 });

@@ -62,7 +62,7 @@ describe('results of createAllOnce', () => {
     expect(operations()).toEqual(Array(3).fill('transfers.create'));
   });
 
-  test('a batch yields results in the order payments end', async () => {
+  test('a batch yields results in the order in which payments end', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments } = setupBatch({
@@ -74,7 +74,7 @@ describe('results of createAllOnce', () => {
     expect(results.map(({ input }) => input.description.at(-1))).toEqual(['2', '3', '1']);
   });
 
-  test('a recorded payment is `recorded`, and only the first is read', async () => {
+  test('a batch reads only the first of its recorded transfers', async () => {
     const { payAll, operations } = setupBatch();
     await payAll(createSalaries(5));
     const sent = operations().length;
@@ -90,7 +90,7 @@ describe('results of createAllOnce', () => {
   test.each([
     ['has no transfer with the recorded id', 0],
     ['has another transfer with the recorded id', 5],
-  ])("a batch detects another platform's journal if this one %s", async (_, history) => {
+  ])("a batch detects another platform's journal if its own platform %s", async (_, history) => {
     const { journal, payAll, clock } = setupBatch();
     await payAll(createSalaries(3));
     const elsewhere = setupBatch({
@@ -117,7 +117,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.get')).toBe(2);
   });
 
-  test('a listed payment that the journal has lost is `found`', async () => {
+  test('a listed payment that the journal has lost has result `found`', async () => {
     const { payAll, lose, count } = setupBatch({ forgets: true, history: 150 });
     const [first] = await payAll(createSalaries(2));
     await lose(salaryOf(1).description);
@@ -127,7 +127,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(2);
   });
 
-  test("an unpaid row has createOnce's error with the batch's call site", async () => {
+  test('an unpaid row has the error of createOnce, with its call site', async () => {
     const { payments, payAll, sandbox, run } = setupBatch();
     sandbox.faults.add({ operation: 'transfers.create', times: 2, fault: rejection });
     const single = await failureOf(run(payments.transfers.createOnce(salaryOf(1))));
@@ -169,7 +169,7 @@ describe('results of createAllOnce', () => {
     expect(count('transfers.create')).toBe(4);
   });
 
-  test('two awaits of one batch share one run and its summary', async () => {
+  test('two awaits of one batch share a run and its summary', async () => {
     const { payments, sandbox, run, paid, count } = setupBatch();
     const fault = { kind: 'status', status: 422 } as const;
     sandbox.faults.add({ operation: 'transfers.create', after: 1, fault });
@@ -191,20 +191,23 @@ describe('results of createAllOnce', () => {
     expect(summary.counts).toEqual({ ...noCounts, created: 2, paid: 2, notPaid: 1, total: 3 });
   });
 
-  test.each(['failed', 'cancelled'])('the status %s at creation is `failed`', async (status) => {
-    const results: unknown[] = [];
-    const { payments } = clientOf(() => respond(201, { ...transferCreated, status }), {
-      journal: memoryJournal(),
-      hooks: { onOnce: ({ result }) => results.push(result) },
-    });
-    const { counts, unpaid } = await payments.transfers.createAllOnce([salaryOf(1)]);
-    expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
-    expect(unpaid).toMatchObject([{ result: 'failed', transferId: 'txfr_1' }]);
-    expect(unpaid[0]?.error).toBeUndefined();
-    expect(results).toEqual(['failed']);
-  });
+  test.each(['failed', 'cancelled'])(
+    'a transfer created with status %s has result `failed`',
+    async (status) => {
+      const results: unknown[] = [];
+      const { payments } = clientOf(() => respond(201, { ...transferCreated, status }), {
+        journal: memoryJournal(),
+        hooks: { onOnce: ({ result }) => results.push(result) },
+      });
+      const { counts, unpaid } = await payments.transfers.createAllOnce([salaryOf(1)]);
+      expect(counts).toEqual({ ...noCounts, failed: 1, total: 1 });
+      expect(unpaid).toMatchObject([{ result: 'failed', transferId: 'txfr_1' }]);
+      expect(unpaid[0]?.error).toBeUndefined();
+      expect(results).toEqual(['failed']);
+    },
+  );
 
-  test('a recorded transfer that is read and has failed is `failed`', async () => {
+  test('a recorded transfer that has failed has result `failed`', async () => {
     const { payments, payAll, run, sandbox, count } = setupBatch();
     const [first] = await payAll(createSalaries(1));
     sandbox.transfers.fail(String(first?.transferId));
@@ -217,7 +220,7 @@ describe('results of createAllOnce', () => {
   });
 
   test.each(['fail', 'cancel'] as const)(
-    'a transfer that a search finds ended (%s) is `failed`',
+    'a transfer that a search finds ended (%s) has result `failed`',
     async (end) => {
       const ended: unknown[] = [];
       const hooks = { onOnce: ({ result }: OnceEvent) => ended.push(result) };
@@ -261,7 +264,7 @@ describe('results of createAllOnce', () => {
     expect(isDone).toBe(true);
   });
 
-  test('a result has the reference that its input had when read', async () => {
+  test('each result has the reference that its input had when read', async () => {
     const { payAll } = setupBatch();
     function* reusedRow(): Generator<OnceInput> {
       const row: OnceInput = { ...salaryOf(1) };
@@ -284,7 +287,7 @@ describe('results of createAllOnce', () => {
     ]);
   });
 
-  test("another platform's entry and a 404 are a conflict at once", async () => {
+  test('an entry of another platform is a conflict if status 404 follows', async () => {
     const { payments, sandbox, run, journal, clock } = setupBatch();
     await run(payments.transfers.createOnce(salaryOf(1)));
     const recorded = await journal.read(salaryOf(1).description);
@@ -308,7 +311,7 @@ describe('results of createAllOnce', () => {
     }
   });
 
-  test("another platform's entry is recorded only if its transfer is here", async () => {
+  test('an entry of another platform counts only if its transfer exists here', async () => {
     const { payments, run, payAll, journal } = setupBatch();
     await payAll(createSalaries(3));
     const move = async (number: number, transferId: string) => {
@@ -331,7 +334,7 @@ describe('results of createAllOnce', () => {
     expect(single).toMatchObject({ reason: 'conflict' });
   });
 
-  test('a batch warns once about rows paid over a week ago', async () => {
+  test('a batch warns once about payments made over a week ago', async () => {
     const { payAll, clock, paid } = setupBatch();
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const lines = () => warned.mock.calls.map(([line]) => String(line));
@@ -395,7 +398,7 @@ describe('inputs of createAllOnce', () => {
   const raised = { ...salaryOf(1), amount: '99.00' };
   const inCapitals = { ...salaryOf(1), description: salaryOf(1).description.toUpperCase() };
 
-  test('a second input with a reference waits for the first', async () => {
+  test('a second input with the same reference waits for the first', async () => {
     const barrier = createBarrier();
     const { payments, run, paid, operations, waitUntilIdle, clock } = setupBatch({
       onRequest: () => barrier.promise,
@@ -421,7 +424,7 @@ describe('inputs of createAllOnce', () => {
   });
 
   test.each([1, 16])(
-    "a later input gets the first one's refusal (concurrency %d)",
+    'a second input with the reference is rejected alike (concurrency %d)',
     async (concurrency) => {
       const { payAll, sandbox, operations } = setupBatch();
       sandbox.faults.add({ operation: 'transfers.create', fault: rejection });
@@ -445,7 +448,7 @@ describe('inputs of createAllOnce', () => {
     },
   );
 
-  test('a later input shares the doubt or invalidity of the first', async () => {
+  test('a second input with the reference is equally in doubt or invalid', async () => {
     const pay = async (
       first: OnceInput,
       prepare: (world: ReturnType<typeof setupBatch>) => void,
@@ -470,7 +473,7 @@ describe('inputs of createAllOnce', () => {
     expect(invalid.world.paid()).toEqual([salaryOf(2).description]);
   });
 
-  test("a later input has the first one's failed transfer", async () => {
+  test('a second input with the reference has the same failed transfer', async () => {
     const fetch = async () => respond(201, { ...transferCreated, status: 'failed' });
     const { payments } = clientOf(fetch, { journal: memoryJournal() });
     const rows = await collect(payments.transfers.createAllOnce([salaryOf(1), salaryOf(1)]));
@@ -480,7 +483,7 @@ describe('inputs of createAllOnce', () => {
     ]);
   });
 
-  test('a batch keeps 1,000 errors for later inputs, then says in_doubt', async () => {
+  test('a batch keeps 1,000 errors for repeated references, then returns in_doubt', async () => {
     const { payAll, operations } = setupBatch({}, { authorize: () => false });
     const inputs = createSalaries(1_001);
     const rows = await payAll([...inputs, salaryOf(1), salaryOf(1_001)], { concurrency: 1 });
@@ -500,7 +503,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test("a batch pays if expect's count and total are correct", async () => {
+  test('a batch pays if the count and total of `expect` are correct', async () => {
     const { payAll } = setupBatch();
     const inputs = ['0.1', '0.2', '1000000000000000000000'].map((amount, at) => ({
       ...salaryOf(at),
@@ -530,7 +533,7 @@ describe('inputs of createAllOnce', () => {
     ['removes the rows', (inputs) => inputs.splice(0)],
     ['sorts the rows', (inputs) => inputs.splice(0, 4, ...createSalaries(4).toReversed())],
     ['reuses one row', (inputs) => inputs.fill(salaryOf(9))],
-  ])('a batch pays its array as given if the caller %s', async (_, change) => {
+  ])('a batch pays its array as it was if the caller %s', async (_, change) => {
     const { payments, run, sandbox } = setupBatch();
     const salaries = createSalaries(4).map((salary) => ({ ...salary }));
     const pay = async () => {
@@ -546,7 +549,7 @@ describe('inputs of createAllOnce', () => {
     expect(paid).toEqual(createSalaries(4).map(({ description }) => [description, '12.50']));
   });
 
-  test('expect sends nothing if currencies are exchanged or a column lost', async () => {
+  test('`expect` prevents payments with exchanged currencies or a lost column', async () => {
     const expected = { count: 2, totals: { USDC: '1250.00', JPYC: '300000' } };
     const pay = async (first: object, second: object) => {
       const { payAll, operations } = setupBatch();
@@ -610,7 +613,7 @@ describe('inputs of createAllOnce', () => {
       'options.expect.totals',
       'got no inputs in JPYC; expected 300000',
     ],
-  ])('a batch sends nothing if expect differs in %s', async (_, expected, path, message) => {
+  ])('a batch sends nothing if `expect` differs in %s', async (_, expected, path, message) => {
     const { payAll, operations } = setupBatch();
     const error = await failureOf(payAll(createSalaries(3), { expect: expected }), ValidationError);
     expect(error.issues).toMatchObject([
@@ -625,7 +628,7 @@ describe('inputs of createAllOnce', () => {
     ['-5.00', 'got "-5.00"; expected a decimal string above zero'],
     ['12,50', 'got "12,50"; expected a decimal string above zero'],
     [undefined, 'missing; expected a decimal string above zero'],
-  ])('the error about the total of expect names the amount %j', async (amount, message) => {
+  ])('the error about the total of `expect` names the amount %j', async (amount, message) => {
     const { payAll, operations } = setupBatch();
     const inputs = createSalaries(3).map((input, at) => (at === 1 ? input : { ...input, amount }));
     const wrong = payAll(inputs as OnceInput[], { expect: { totals: { USDC: '37.5' } } });
@@ -638,7 +641,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a wrong expect.count names only 999 of 5,000 invalid inputs', async () => {
+  test('the error for expect.count names only 999 of 5,000 invalid inputs', async () => {
     const { payAll } = setupBatch();
     const inputs = createSalaries(5_000).map((input) => ({ ...input, amount: '1,00' }));
     const error = await failureOf(payAll(inputs, { expect: { count: 1 } }), ValidationError);
@@ -679,7 +682,7 @@ describe('inputs of createAllOnce', () => {
     expect(operations()).toEqual([]);
   });
 
-  test('a batch without a journal rejects and names the journals', async () => {
+  test('a batch without a journal rejects and names the available journals', async () => {
     const { sandbox } = setupBatch();
     const { transfers } = new PaymentsClient(sandbox.clientOptions);
     const error = await failureOf(collect(transfers.createAllOnce([])), ConfigurationError);
@@ -693,7 +696,7 @@ describe('limits of createAllOnce', () => {
     [1, 1],
     [3, 3],
     [50, 50],
-  ])('concurrency %o means at most %i requests at a time', async (concurrency, most) => {
+  ])('a batch with concurrency %o sends at most %i requests at once', async (concurrency, most) => {
     let running = 0;
     let maxRunning = 0;
     const { payAll } = setupBatch({
@@ -708,7 +711,7 @@ describe('limits of createAllOnce', () => {
     expect(maxRunning).toBe(most);
   });
 
-  test('a batch is only a few payments ahead of a slow reader', async () => {
+  test('a batch runs only a few payments ahead of a slow reader', async () => {
     const { payments, count, run, clock } = setupBatch();
     let read = 0;
     function* counted(): Generator<OnceInput> {
@@ -731,7 +734,7 @@ describe('limits of createAllOnce', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a batch with an unread result does not spin on timers', async () => {
+  test('a batch with an unread result starts no timers', async () => {
     const world = setupBatch();
     for (const salary of createSalaries(5)) await claimAsDead(world, salary);
     const { payments, clock, run } = world;
@@ -816,7 +819,7 @@ describe('how createAllOnce ends', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test('an aborted batch yields its results, then throws an AbortError', async () => {
+  test('an aborted batch yields its finished results, then throws an AbortError', async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, run, clock, paid, payAll } = setupBatch({
@@ -876,7 +879,7 @@ describe('how createAllOnce ends', () => {
     },
   );
 
-  test('break starts no payment, lets running ones end, closes the source', async () => {
+  test('`break` lets running payments end, starts no other, closes the source', async () => {
     const barrier = createBarrier();
     let isClosed = false;
     function* closing(): Generator<OnceInput> {
@@ -913,7 +916,7 @@ describe('how createAllOnce ends', () => {
     expect([creations, clock.pending]).toEqual([started, 0]);
   });
 
-  test('break returns at once even if the source never yields again', async () => {
+  test('`break` returns at once even if the source never yields again', async () => {
     const never = createBarrier();
     const { payments, clock } = setupBatch();
     let closes = 0;
@@ -997,7 +1000,7 @@ describe('how createAllOnce ends', () => {
     expect([live.size, clock.pending]).toEqual([0, 0]);
   });
 
-  test("a batch rejects if its inputs' Symbol.iterator throws", async () => {
+  test('a batch rejects if the Symbol.iterator of its inputs throws', async () => {
     const { payAll } = setupBatch();
     const { signal, live } = countListeners();
     const source = {
@@ -1010,7 +1013,7 @@ describe('how createAllOnce ends', () => {
   });
 
   test.each(['transfers.create', 'transfers.list', 'transfers.get'] as const)(
-    'a 401 for %s ends the batch with an AuthenticationError',
+    'status 401 for %s ends the batch with an AuthenticationError',
     async (operation) => {
       const { payments, payAll, sandbox, run, count, clock } = setupBatch({
         forgets: operation === 'transfers.list',
@@ -1031,7 +1034,7 @@ describe('how createAllOnce ends', () => {
     },
   );
 
-  test("a batch that a 401 ends yields its running payment's result", async () => {
+  test("a batch that status 401 ends yields the running payment's result", async () => {
     const barrier = createBarrier();
     let creations = 0;
     const { payments, sandbox } = setupBatch({
@@ -1051,7 +1054,7 @@ describe('how createAllOnce ends', () => {
   });
 });
 
-describe('a 403', () => {
+describe('a response with status 403', () => {
   const refuse = (code: string) =>
     Response.json({ error: code, code, details: null }, { status: 403 });
   const bearerOf = (request: Request) => request.headers.get('authorization') ?? '';
@@ -1075,7 +1078,7 @@ describe('a 403', () => {
   }
 
   test.each(['key_revoked', ''])(
-    'of the credential ends a batch like a 401 (code %j)',
+    'for the credential ends a batch like status 401 (code %j)',
     async (body) => {
       const { payments, run, countRefused } = setupRevoked(30, undefined, body);
       const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
@@ -1088,7 +1091,7 @@ describe('a 403', () => {
     },
   );
 
-  test('of the credential ends a searching batch before it sends', async () => {
+  test('for the credential ends a searching batch before it sends a payment', async () => {
     const world = setupBatch({ forgets: true });
     let requests = 0;
     const fetch = () => {
@@ -1101,7 +1104,7 @@ describe('a 403', () => {
     expect(requests).toBeLessThanOrEqual(4);
   });
 
-  test('of the credential makes the batch pay with a renewed one', async () => {
+  test('for the credential makes the batch renew its credential and pay', async () => {
     const keys = ['sk_old', 'sk_new'];
     let asked = 0;
     const { payments, run, countRefused } = setupRevoked(30, () => keys[(asked += 1) - 1] ?? '');
@@ -1112,7 +1115,7 @@ describe('a 403', () => {
     expect(countRefused()).toBeLessThanOrEqual(5);
   });
 
-  test('of the credential ends a batch if the new one fails', async () => {
+  test('for the credential ends a batch if the renewed credential fails, too', async () => {
     let asked = 0;
     const { payments, run, countRefused } = setupRevoked(10, () => `sk_old${(asked += 1)}`);
     const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
@@ -1121,7 +1124,7 @@ describe('a 403', () => {
     expect(countRefused()).toBeLessThanOrEqual(6);
   });
 
-  test('for the old credential is tried again after the renewal', async () => {
+  test('for the old credential causes a retry after the renewal', async () => {
     const [slow, isChecked] = [createBarrier(), createBarrier()];
     const world = setupBatch();
     let posts = 0;
@@ -1145,7 +1148,7 @@ describe('a 403', () => {
     expect(batch.counts).toEqual({ ...noCounts, created: 2, paid: 2, total: 2 });
   });
 
-  test('of one account ends only the payments of that account', async () => {
+  test('for one account ends only the payments of that account', async () => {
     let asked = 0;
     const world = setupBatch();
     const fetch = async (request: Request): Promise<Response> => {
@@ -1211,7 +1214,7 @@ describe('the hook onOnce', () => {
     ]);
   });
 
-  test('the hook onOnce receives not_paid for invalid arguments of createOnce', async () => {
+  test('the hook onOnce receives result not_paid for invalid arguments of createOnce', async () => {
     const { events, payments } = setupHook();
     await failureOf(payments.transfers.createOnce(null as never), ValidationError);
     expect(events).toMatchObject([{ reference: undefined, result: 'not_paid' }]);
@@ -1276,7 +1279,7 @@ test("options of createAllOnce replace the client's journal and time limits", as
   expect(clock.passed).toBeLessThan(totalTimeout);
 });
 
-test('createAllOnce calls the journal of its options, no copy', async () => {
+test('createAllOnce calls the journal object of its options, not a copy', async () => {
   const { payAll } = setupBatch();
   const memory = memoryJournal();
   const journal = {
@@ -1333,7 +1336,7 @@ describe('a journal that cannot work', () => {
   });
 });
 
-test('break in a loop over createAllOnce stops reading an endless list', async () => {
+test('`break` in a loop over createAllOnce stops reading an endless list', async () => {
   const { payments, sandbox, journal, clock } = setupBatch();
   await claimAsDead({ sandbox, journal, clock }, salaryOf(1));
   let pages = 0;

@@ -27,7 +27,7 @@ const stalled = (status: number): Promise<RawServer> =>
     write(`HTTP/1.1 ${status} Status\r\ncontent-length: 500\r\n\r\n{"error":`);
   });
 
-test('the timeout option covers the wait for the response headers', async () => {
+test('the option `timeout` covers the wait for the response headers', async () => {
   const clock = new VirtualClock();
   const server = await rawServer(() => undefined);
   const failed = failureOf(
@@ -47,7 +47,7 @@ test('the timeout option covers the wait for the response headers', async () => 
   await server.closed(0);
 });
 
-test("the timeout also covers the body, from the attempt's start", async () => {
+test("the option `timeout` also covers the body, from the attempt's start", async () => {
   const clock = new VirtualClock();
   const server = await stalled(201);
   const headersArrived = headersReceived();
@@ -68,25 +68,28 @@ test("the timeout also covers the body, from the attempt's start", async () => {
 test.each([
   [413, ApiError, 'rejected'],
   [400, BadRequestError, 'unknown'],
-] as const)('a %i with an endless body keeps its outcome', async (status, errorClass, outcome) => {
-  const clock = new VirtualClock();
-  const server = await stalled(status);
-  const headersArrived = headersReceived();
-  const failed = failureOf(
-    clientAt(server, { clock }).transfers.create(newTransfer),
-    errorClass as typeof PaymentsError,
-  );
-  await headersArrived;
-  await clock.advance(defaultTimeout);
-  expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
-  await server.closed(0);
-});
+] as const)(
+  'the outcome of status %i is kept if its body is endless',
+  async (status, errorClass, outcome) => {
+    const clock = new VirtualClock();
+    const server = await stalled(status);
+    const headersArrived = headersReceived();
+    const failed = failureOf(
+      clientAt(server, { clock }).transfers.create(newTransfer),
+      errorClass as typeof PaymentsError,
+    );
+    await headersArrived;
+    await clock.advance(defaultTimeout);
+    expect(await failed).toMatchObject({ status, outcome, body: '{"error":' });
+    await server.closed(0);
+  },
+);
 
 test.each([
   [201, 'unknown'],
   [413, 'rejected'],
   [400, 'unknown'],
-] as const)('an abort in the body of a %i is %s', async (status, outcome) => {
+] as const)('an abort in the body of status %i has outcome %s', async (status, outcome) => {
   const server = await stalled(status);
   const headersArrived = headersReceived();
   const caller = new AbortController();
@@ -97,7 +100,7 @@ test.each([
   expect(await left).toMatchObject({ outcome, attempts: [{ status, outcome }] });
 });
 
-test('a timeout before the TLS connection is not_sent', async () => {
+test('a timeout before TLS is established has outcome not_sent', async () => {
   // The server accepts connections without a response, so TLS never completes.
   const server = createServer((socket) => socket.on('error', () => undefined));
   onTestFinished(() => void server.close());
@@ -170,7 +173,7 @@ test('nothing is sent after totalTimeout, even after a suspension', async () => 
   expect(requests).toHaveLength(1);
 });
 
-test('totalTimeout holds if a clock without elapsed() is set back', async () => {
+test('totalTimeout ends a call even if its clock is set back', async () => {
   const clock = new VirtualClock();
   const wall: Clock = {
     now: () => clock.now(),
@@ -192,7 +195,7 @@ test('totalTimeout holds if a clock without elapsed() is set back', async () => 
   expect((await failed).phase).toBe('total');
 });
 
-test('a creation is unknown if timeout and totalTimeout end together', async () => {
+test('a creation has outcome unknown if timeout and totalTimeout end together', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,
@@ -213,7 +216,7 @@ test('a successful call leaves no timer and no listener', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a very long timeout does not fire at once', async () => {
+test('a very long `timeout` does not fire at once', async () => {
   const clock = new VirtualClock();
   const far = { timeout: 1e12, totalTimeout: 1e13 };
   const { payments } = clientOf(() => respond(200, transfer), { clock, ...far });
@@ -240,7 +243,7 @@ test('a very long timeout does not fire at once', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each(kinds)('a call (%s) with an aborted signal is not sent', async (kind) => {
+test.each(kinds)('a call (%s) whose signal is already aborted is not sent', async (kind) => {
   const server = await rawServer(responseBytes(200));
   const reason = new Error('too late');
   const error = await failureOf(
@@ -276,7 +279,7 @@ test.each(['node:http', 'fetch'])('onRequest can still abort a call over %s', as
 test.each([
   ['node:http', {}],
   ['fetch', { fetch: (request: Request) => fetch(request) }],
-])('not_sent after an abort means that nothing arrives over %s', async (_, transport) => {
+])('no request arrives if an aborted call is not_sent over %s', async (_, transport) => {
   const server = await rawServer(() => undefined);
   const payments = clientAt(server, transport);
   const unsent: string[] = [];
@@ -306,7 +309,7 @@ test.each([
   expect(arrived.length).toBeGreaterThan(0);
 });
 
-test('a timeout or abort cancels a body that ignores the signal', async () => {
+test('a timeout or abort cancels a response body that ignores the signal', async () => {
   const clock = new VirtualClock();
   const cancel = vi.fn();
   const endless = (): Response =>
@@ -475,7 +478,7 @@ test('a failed call leaves no timer and no unhandled rejection', async () => {
   expect(unhandled).toEqual([]);
 });
 
-test('a failed call and its withResponse() reject with one error', async () => {
+test('a failed call and its withResponse() reject with the same error', async () => {
   const { payments } = clientOf(() => Promise.reject(new Error('no')));
   const call = payments.transfers.create(newTransfer);
   const both = await Promise.all([
@@ -485,7 +488,7 @@ test('a failed call and its withResponse() reject with one error', async () => {
   expect(both[0]).toBe(both[1]);
 });
 
-test('race() and sleep() of a Deadline reject with an aborted signal', async () => {
+test('race() and sleep() of a Deadline reject if its signal is aborted', async () => {
   const over = [AbortSignal.abort('enough')];
   const deadline = new Deadline(clockFrom(undefined), 60_000, 'total', { signals: over });
   await expect(deadline.race(new Promise(() => undefined))).rejects.toBeInstanceOf(Stopped);
@@ -493,7 +496,7 @@ test('race() and sleep() of a Deadline reject with an aborted signal', async () 
   deadline.close();
 });
 
-test('a response that came during a suspension is read first', async () => {
+test('a response that arrived while the process was suspended is read', async () => {
   const clock = new VirtualClock();
   const response = Promise.withResolvers<Response>();
   const { payments } = clientOf(() => response.promise, { clock, timeout: 1_000, maxRetries: 0 });
@@ -507,7 +510,7 @@ test('a response that came during a suspension is read first', async () => {
   expect(await call).toEqual(transferCreated);
 });
 
-test('an unanswered creation is unknown soon after the process resumes', async () => {
+test('a creation without response has outcome unknown after the process resumes', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => new Promise(() => undefined), {
     clock,

@@ -51,7 +51,7 @@ function setup() {
   return { clock, createPlatform, sandbox, journal, options, pay, decide, refuse, leaveInDoubt };
 }
 
-test('a refused payment that was then paid by hand is recorded', async () => {
+test('`decide` records a rejected payment that was then paid by hand', async () => {
   const { sandbox, journal, pay, decide, refuse } = setup();
   await refuse();
   expect(await journal.read(input.description)).toBeUndefined();
@@ -67,7 +67,7 @@ test('a refused payment that was then paid by hand is recorded', async () => {
 });
 
 test.each(['paid by hand', 'fee-0071', 'FEE-0017'])(
-  'a transfer called %s needs force without a journal entry',
+  'without an entry `decide` needs `force` for a transfer described %s',
   async (description) => {
     const { sandbox, journal, pay, decide } = setup();
     const { id } = sandbox.transfers.create({ ...input, description });
@@ -78,7 +78,7 @@ test.each(['paid by hand', 'fee-0071', 'FEE-0017'])(
   },
 );
 
-test("a transfer by hand is recorded only after the claim's time", async () => {
+test('`decide` records a manual transfer only after the claim has expired', async () => {
   const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
   await leaveInDoubt();
   await clock.advance(180_000);
@@ -98,7 +98,7 @@ test("a transfer by hand is recorded only after the claim's time", async () => {
   expect(await pay()).toMatchObject({ id: late.id, result: 'found' });
 });
 
-test('a transfer by hand ends a doubt after the wait', async () => {
+test('`decide` with a manual transfer ends a doubt after the wait', async () => {
   const { clock, sandbox, decide, leaveInDoubt, pay } = setup();
   await leaveInDoubt();
   const { id } = sandbox.transfers.create({ ...input, description: 'paid by hand' });
@@ -107,7 +107,7 @@ test('a transfer by hand ends a doubt after the wait', async () => {
   expect(await pay()).toMatchObject({ id, result: 'recorded' });
 });
 
-test('force does not overrule a listed transfer with the reference', async () => {
+test('`force` does not overrule a listed transfer with the reference', async () => {
   const { sandbox, journal, pay, decide } = setup();
   const { id } = await pay();
   await conflictOf(decide(input.description, 'not_paid'));
@@ -118,7 +118,7 @@ test('force does not overrule a listed transfer with the reference', async () =>
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('force over paid waits until the list would show the transfer', async () => {
+test('a forced not_paid waits until the list would show the transfer', async () => {
   const { clock, sandbox, options } = setup();
   // The list shows a transfer 15 minutes after its creation.
   const fetch = async (request: Request) => {
@@ -140,7 +140,7 @@ test('force over paid waits until the list would show the transfer', async () =>
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('force over paid ignores a claim from a clock days ahead', async () => {
+test('a forced not_paid does not wait for a clock days ahead', async () => {
   const { clock, sandbox, options } = setup();
   let lead = 30 * 86_400_000;
   const journal = memoryJournal({ now: () => clock.now() + lead });
@@ -157,7 +157,7 @@ test('force over paid ignores a claim from a clock days ahead', async () => {
 });
 
 test.each(['not_paid', 'paid'] as const)(
-  "a forced decision of %s belongs to the operator's new URL",
+  "a forced decision of %s is recorded with the operator's new URL",
   async (verdict) => {
     const { clock, sandbox, journal, options, leaveInDoubt } = setup();
     await leaveInDoubt();
@@ -175,7 +175,7 @@ test.each(['not_paid', 'paid'] as const)(
   },
 );
 
-test('a second not_paid keeps the transfers that the first dismissed', async () => {
+test('a second not_paid keeps the dismissed transfers of the first', async () => {
   const { clock, sandbox, journal, pay, decide, leaveInDoubt } = setup();
   const createLike = () => sandbox.transfers.create({ ...input, description: 'fee-0017 (copy)' });
   const ids: string[] = [];
@@ -190,7 +190,7 @@ test('a second not_paid keeps the transfers that the first dismissed', async () 
   expect(await pay()).toMatchObject({ result: 'created' });
 });
 
-test('the history keeps all when force replaces a wrong transfer', async () => {
+test('the history keeps every decision if `force` replaces a wrong transfer', async () => {
   const { sandbox, journal, pay, decide } = setup();
   const wrong = sandbox.transfers.create({ ...input, description: 'rent' });
   await decide(input.description, wrong.id, { force: true, by: 'bob' });
@@ -209,7 +209,7 @@ test('the history keeps all when force replaces a wrong transfer', async () => {
   await decide(input.description, id);
 });
 
-test('a lost recorded transfer is paid again only after force', async () => {
+test('a payment whose recorded transfer is lost needs a forced not_paid', async () => {
   const { sandbox, clock, pay, decide } = setup();
   const empty = sandbox.exportState();
   await pay();
@@ -222,7 +222,7 @@ test('a lost recorded transfer is paid again only after force', async () => {
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test("a payment whose lost transfer's id comes again is found", async () => {
+test("createOnce finds its payment even under a dismissed transfer's id", async () => {
   const { clock, createPlatform, options, pay } = setup();
   const { id } = await pay();
   // The platform was restored from nothing, and its ids begin again.
@@ -239,7 +239,7 @@ test("a payment whose lost transfer's id comes again is found", async () => {
 });
 
 test.each(['PO{5}', 'Project Infinity', '5%(VAT)'])(
-  'a doubt about %s of an earlier version can be decided',
+  '`decide` accepts the reference %s of an earlier version',
   async (description) => {
     const { clock, journal, options, leaveInDoubt, decide } = setup();
     await leaveInDoubt();

@@ -65,12 +65,12 @@ test.each<[TimeLeft | undefined, boolean, Situation]>([
   [{ toRun: -50, toTakeEffect: 0 }, true, 'expired'],
   [{ toRun: 1, toTakeEffect: Infinity }, false, 'claimed'],
   [{ toRun: -1e12, toTakeEffect: Infinity }, false, 'in_grace_period'],
-])('findSituation with %o left (searching first: %s) returns %s', (left, ...row) => {
+])('findSituation with %o left (searches first: %s) returns %s', (left, ...row) => {
   const [searchesFirst, situation] = row;
   expect(findSituation({ left, searchesFirst })).toBe(situation);
 });
 
-test('a payment that shares its transfer is never taken over', () => {
+test('findSituation returns shared, not expired, if payments share a transfer', () => {
   const left = { toRun: -50, toTakeEffect: 0 };
   expect(findSituation({ left, isShared: true, searchesFirst: false })).toBe('shared');
 });
@@ -113,7 +113,7 @@ test.each<[string, Partial<OpenEntry>, number, number, TimeLeft]>([
     60_000,
     { toRun: 40_000, toTakeEffect: 40_000 },
   ],
-])('findTimeLeft of a claim that %s', (_, entry, now, gracePeriod, left) => {
+])('findTimeLeft returns the time left of a claim that %s', (_, entry, now, gracePeriod, left) => {
   expect(findTimeLeft(entry as OpenEntry, now, { ...limits, gracePeriod })).toEqual(left);
 });
 
@@ -122,9 +122,12 @@ test.each<[boolean, boolean, Situation]>([
   [true, true, 'takeover_rejected'],
   [false, false, 'unknown'],
   [false, true, 'unknown'],
-])('findSituationAfterRequest(certain %s, takeover %s): %s', (isCertain, isTakeover, situation) => {
-  expect(findSituationAfterRequest({ isCertain, isTakeover })).toBe(situation);
-});
+])(
+  'findSituationAfterRequest (certain: %s, takeover: %s) returns %s',
+  (isCertain, isTakeover, situation) => {
+    expect(findSituationAfterRequest({ isCertain, isTakeover })).toBe(situation);
+  },
+);
 
 test.each([
   ['new', 0, 90_000, 5_000],
@@ -134,6 +137,6 @@ test.each([
   ['over', 1_000_000, 0, 60_000],
   ['20 s old and without an end', 20_000, Infinity, 20_000],
   ['a day old and without an end', 86_400_000, Infinity, 900_000],
-])('findRetryDelay of a claim that is %s', (_, age, toTakeEffect, wait) => {
+])('findRetryDelay returns the delay for a claim that is %s', (_, age, toTakeEffect, wait) => {
   expect(findRetryDelay(age, { toRun: 0, toTakeEffect })).toBe(wait);
 });

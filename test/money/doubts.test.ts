@@ -117,7 +117,7 @@ const fallbacks: Readonly<Record<string, Fallback>> = {
   },
 };
 
-test.each(Object.entries(fallbacks))('create %s does not pay again', async (_, pay) => {
+test.each(Object.entries(fallbacks))('create %s does not pay a second time', async (_, pay) => {
   const world = setup();
   await pay(world).catch(() => undefined);
   expect(world.references()).toEqual(['invoice 4711']);
@@ -175,7 +175,7 @@ describe('create with the reference of a payment of createOnce', () => {
     ['createOnce has found the payment', 'found'],
     ['an operator has decided', 'decided'],
     ['a new sandbox was made', 'reset'],
-  ])('is sent again when %s', async (_, way) => {
+  ])('is sent when %s', async (_, way) => {
     const { transfers, leaveInDoubt, sandbox, wait } = setup('before_commit');
     await leaveInDoubt('invoice 4711');
     sandbox.faults.clear();
@@ -200,7 +200,7 @@ describe('create with the reference of a payment of createOnce', () => {
     expect(references()).toEqual(['invoice 4711']);
   });
 
-  test('is not sent although another call has failed with certainty', async () => {
+  test('is not sent even if another createOnce call was vetoed', async () => {
     const { payments, leaveInDoubt, references } = setup();
     let veto = (): void => undefined;
     const authorize = () =>
@@ -258,7 +258,7 @@ describe('create with the reference of a payment of createOnce', () => {
 
 describe('a payment with the terms of a payment in doubt', () => {
   test.each(['createOnce', 'create'] as const)(
-    'is sent by %s, and one line names both references',
+    'is sent by %s, and one warning names both references',
     async (method) => {
       const { transfers, leaveInDoubt, references, lines } = setup();
       await leaveInDoubt('invoice 4711');
@@ -272,7 +272,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     },
   );
 
-  test('causes a line for each payment in doubt', async () => {
+  test('causes a warning for each payment in doubt', async () => {
     const { transfers, leaveInDoubt, sandbox, lines } = setup();
     await leaveInDoubt('fee 1');
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -290,14 +290,14 @@ describe('a payment with the terms of a payment in doubt', () => {
     ['destination', { counterpartyId: 'cpty_000002' }],
     ['amount', { amount: '125.51' }],
     ['currency', { currency: 'USDT' }],
-  ])('causes no line with another %s', async (_, changes) => {
+  ])('causes no warning with another %s', async (_, changes) => {
     const { transfers, leaveInDoubt, lines } = setup();
     await leaveInDoubt('invoice 4711');
     await transfers.createOnce(inputOf('invoice 4712', changes)).catch(() => undefined);
     expect(lines()).toEqual([]);
   });
 
-  test("causes a line if only the currency's letter case differs", async () => {
+  test("causes a warning if only the currency's letter case differs", async () => {
     const { transfers, leaveInDoubt, lines } = setup();
     await leaveInDoubt('invoice 4711 in USDC');
     // The sandbox rejects the currency, after the payment was sent.
@@ -305,7 +305,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  test('causes a line if another process has left it in doubt', async () => {
+  test('causes a warning if another process left the payment in doubt', async () => {
     const { transfers, options, sandbox, leaveInDoubt, lines } = setup();
     const open = await leaveInDoubt('invoice 4711 of a process');
     forgetPlatform(options.baseUrl);
@@ -317,7 +317,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  test('causes no line if the payment is vetoed', async () => {
+  test('causes no warning if it is vetoed', async () => {
     const { payments, transfers, leaveInDoubt, lines } = setup();
     // A line is printed once in a process, which other test files share, so the reference is rare.
     await leaveInDoubt('invoice 4711 beside a veto');
@@ -331,7 +331,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     ]);
   });
 
-  test('causes a line without the credential that a reference contains', async () => {
+  test('causes a warning without the credential that a reference contains', async () => {
     const { payments, transfers, sandbox, lines } = setup();
     const key = 'sk_of_another_tenant_1';
     const tenant = payments.withOptions({ apiKey: key });
@@ -345,7 +345,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines().join()).not.toContain(key);
   });
 
-  test('causes no line when the same reference is claimed again', async () => {
+  test('causes no warning when the same reference is claimed again', async () => {
     const { options, transfers, leaveInDoubt, lines } = setup();
     await leaveInDoubt('invoice 4711');
     const { journal } = options;
@@ -354,7 +354,7 @@ describe('a payment with the terms of a payment in doubt', () => {
     expect(lines()).toEqual([]);
   });
 
-  test('causes no line while the first call still searches for it', async () => {
+  test("causes no warning while the first payment's call still searches", async () => {
     const { transfers, sandbox, lines } = setup();
     sandbox.faults.clear();
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -370,7 +370,7 @@ describe('a payment with the terms of a payment in doubt', () => {
   });
 });
 
-test('create is not sent while createOnce pays, whatever an operator decided', async () => {
+test('create is not sent while createOnce runs, whatever an operator decided', async () => {
   const sandbox = seedDemo(new Sandbox());
   const fault = { kind: 'hang', when: 'after_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -400,7 +400,7 @@ test('createAllOnce makes 500 payments although 100 of them have equal terms', a
   expect(openRegistry().payments.size).toBe(0);
 });
 
-test("a call that ends late leaves a later call's record alone", async () => {
+test("a call that ends late does not clear a later call's doubt", async () => {
   const platform = 'https://late.invalid/v0';
   const terms = { platform, input: inputOf('invoice 4711') };
   const unknown = new PaymentsError('', { outcome: 'unknown' });
@@ -415,7 +415,7 @@ test("a call that ends late leaves a later call's record alone", async () => {
   expect(openRegistry().inDoubt.size).toBe(0);
 });
 
-test('a process remembers 10,000 payments, and forgets the oldest of more', () => {
+test('a process remembers the latest 10,000 payments in doubt', () => {
   const platform = 'https://many.invalid/v0';
   for (let at = 0; at <= 10_000; at += 1) {
     void new CallDoubt({ platform, input: inputOf(`payment ${at}`) }, String, { elapsed: () => 0 });

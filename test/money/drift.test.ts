@@ -123,22 +123,25 @@ test.each([...identifying, 'createdAt', 'status', 'type', 'direction'])(
   },
 );
 
-test.each([...identifying, 'createdAt'])('an odd %s makes reconcile ambiguous', async (field) => {
-  for (const value of oddValues) {
-    const described = { ...newTransfer, description: 'invoice 4711' };
-    const odd = { ...transfer, description: 'invoice 4711', [field]: value };
-    const items = [transferNumber(2), { ...transferNumber(3), direction: value }, odd].map(
-      (item, at) => (at < 2 ? { ...item, amount: '99', description: 'rent' } : item),
-    );
-    const { payments } = clientOf(() => Response.json(page(items)));
-    const since = '2025-12-31T23:59:59Z';
-    const result = await payments.transfers.reconcile(described, { since });
-    const candidate: unknown = JSON.parse(JSON.stringify(odd));
-    expect(result).toEqual({ result: 'ambiguous', candidates: [candidate] });
-  }
-});
+test.each([...identifying, 'createdAt'])(
+  'reconcile returns ambiguous if a listed transfer has an odd %s',
+  async (field) => {
+    for (const value of oddValues) {
+      const described = { ...newTransfer, description: 'invoice 4711' };
+      const odd = { ...transfer, description: 'invoice 4711', [field]: value };
+      const items = [transferNumber(2), { ...transferNumber(3), direction: value }, odd].map(
+        (item, at) => (at < 2 ? { ...item, amount: '99', description: 'rent' } : item),
+      );
+      const { payments } = clientOf(() => Response.json(page(items)));
+      const since = '2025-12-31T23:59:59Z';
+      const result = await payments.transfers.reconcile(described, { since });
+      const candidate: unknown = JSON.parse(JSON.stringify(odd));
+      expect(result).toEqual({ result: 'ambiguous', candidates: [candidate] });
+    }
+  },
+);
 
-test('strict validation makes reconcile unknown after a listed null field', async () => {
+test('with strict validation reconcile rejects as unknown after a null field', async () => {
   const { payments } = clientOf(() => Response.json(page([{ ...transfer, direction: null }])), {
     validation: 'strict',
   });
@@ -146,7 +149,7 @@ test('strict validation makes reconcile unknown after a listed null field', asyn
   expect(error).toMatchObject({ name: 'InvalidResponseError', outcome: 'unknown' });
 });
 
-test('waitFor goes on over an odd status or id', async () => {
+test('waitFor continues after a response with an odd status or id', async () => {
   const clock = new VirtualClock();
   const bodies = [
     { ...transfer, status: undefined },
@@ -164,7 +167,7 @@ test('waitFor goes on over an odd status or id', async () => {
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor is unknown if every status or id is invalid', async () => {
+test('waitFor rejects as unknown if every status or id is invalid', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],
@@ -179,7 +182,7 @@ test('waitFor is unknown if every status or id is invalid', async () => {
   }
 });
 
-test('createOnce pays a recorded payment once, whatever field is odd', async () => {
+test('createOnce does not repeat a recorded payment, whatever field is odd', async () => {
   let change = (record: Record<string, unknown>): object => record;
   const { payments, made } = setup((record) => change(record));
   const { id } = await payments.transfers.createOnce(input);
@@ -196,14 +199,14 @@ test('createOnce pays a recorded payment once, whatever field is odd', async () 
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce records an accepted payment by nothing but its id', async () => {
+test("createOnce records a payment if only the response's id is valid", async () => {
   const { payments, journal, made } = setup(({ id }) => ({ id, status: 7, createdAt: null }));
   const { id } = await payments.transfers.createOnce(input);
   expect(await journal.read(input.description)).toMatchObject({ state: 'paid', transferId: id });
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce pays once under random drift, and leaves nothing stuck', async () => {
+test('createOnce pays once under random drift, and every payment ends', async () => {
   const { violations, payments, ambiguous } = await runDrift(16, 41);
   expect(violations).toEqual([]);
   expect(payments).toBeGreaterThan(50);

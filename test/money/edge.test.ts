@@ -30,7 +30,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   ['claimId', (entry) => ({ ...entry, claimId: 'of another' }) as JournalEntry],
   ['input', (entry) => ({ ...entry, input: { ...input, amount: '1.00' } })],
   ['it is gone', () => undefined],
-])('createOnce sends nothing if the journal changes its claim: %s', async (field, change) => {
+])('createOnce sends nothing if the journal alters its claim: %s', async (field, change) => {
   let isChanged = true;
   const { pay, made, memory } = setup((journal) => ({
     read: async (reference) => {
@@ -48,7 +48,7 @@ test.each<[string, (entry: JournalEntry) => JournalEntry | undefined]>([
   expect(made()).toBe(1);
 });
 
-test('createOnce sends nothing if its first claim reads as undefined', async () => {
+test('createOnce sends nothing if the journal does not return its claim', async () => {
   const { pay, made } = setup(() => ({ read: () => Promise.resolve(undefined) }));
   const calls = ['one', 'two', 'three'].map((reference) =>
     failureOf(pay(reference), PaymentInDoubtError),
@@ -57,7 +57,7 @@ test('createOnce sends nothing if its first claim reads as undefined', async () 
   expect(made()).toBe(0);
 });
 
-test('an aborted check of the journal does not stop another createOnce', async () => {
+test("an abort during the journal's check does not stop another createOnce", async () => {
   const reading = Promise.withResolvers<undefined>();
   let claims = 0;
   const { pay, made } = setup((journal) => ({
@@ -79,7 +79,7 @@ test('an aborted check of the journal does not stop another createOnce', async (
   expect(made()).toBe(1);
 });
 
-test('createOnce sends nothing if its claim was written too late', async () => {
+test('createOnce sends nothing if its claim was written after its expiry', async () => {
   let isSuspended = false;
   const { pay, made } = setup((journal, clock) => ({
     swap: async (...change) => {

@@ -29,14 +29,14 @@ async function setup(options: ClientOptions = { gracePeriod: Infinity }) {
   return { clock, sandbox, journal, payments, endless, run, pay, doubt };
 }
 
-test('gracePeriod: Infinity writes a claim with expiresAt: null', async () => {
+test('`gracePeriod: Infinity` writes a claim with `expiresAt: null`', async () => {
   const { journal, payments, run } = await setup();
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending', expiresAt: null });
   const open = await run(collect(payments.transfers.listUndecided()));
   expect(open[0]).toMatchObject({ state: 'sending', expiresAt: null });
 });
 
-test('gracePeriod: Infinity never resends, but finds a listed payment', async () => {
+test('`gracePeriod: Infinity` never resends, but finds a listed payment', async () => {
   const { clock, sandbox, pay, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const error = await doubt();
@@ -51,14 +51,14 @@ test('gracePeriod: Infinity never resends, but finds a listed payment', async ()
   expect((await pay()).result).toBe('found');
 });
 
-test('an endless claim is in_progress for totalTimeout, then in_doubt', async () => {
+test('a claim without expiry is in_progress for totalTimeout, then in_doubt', async () => {
   const { clock, doubt, endless } = await setup();
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(2 * minute);
   expect((await doubt(endless)).reason).toBe('in_doubt');
 });
 
-test("gracePeriod: Infinity does not resend after another's expired claim", async () => {
+test("`gracePeriod: Infinity` does not resend after another call's claim expires", async () => {
   const { clock, endless, doubt, pay } = await setup({ gracePeriod: minute });
   expect((await doubt(endless)).reason).toBe('in_progress');
   clock.jump(60 * minute);
@@ -66,14 +66,14 @@ test("gracePeriod: Infinity does not resend after another's expired claim", asyn
   expect((await pay()).result).toBe('created');
 });
 
-test("no caller's gracePeriod takes over a claim that never expires", async () => {
+test('a caller with a short gracePeriod takes over no claim without expiry', async () => {
   const { clock, payments, doubt } = await setup();
   clock.jump(365 * 24 * 60 * minute);
   const hasty = payments.withOptions({ gracePeriod: minute });
   expect((await doubt(hasty)).reason).toBe('in_doubt');
 });
 
-test('gracePeriod: Infinity does not take over an expired 0.4.0 claim', async () => {
+test('`gracePeriod: Infinity` does not take over an expired 0.4.0 claim', async () => {
   const { clock, endless, doubt, pay, journal } = await setup({ gracePeriod: minute });
   const claim = await journal.read(input.description);
   if (claim?.state !== 'sending') throw new Error('The payment is not in doubt.');
@@ -84,7 +84,7 @@ test('gracePeriod: Infinity does not take over an expired 0.4.0 claim', async ()
   expect((await pay()).result).toBe('created');
 });
 
-test('an endless claim can be decided not_paid after the default times', async () => {
+test('a claim without expiry can be decided not_paid after the default times', async () => {
   const { clock, payments, run, pay } = await setup();
   const decide = () => run(payments.transfers.decide('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + defaultGracePeriod - minute);
@@ -96,7 +96,7 @@ test('an endless claim can be decided not_paid after the default times', async (
   expect((await pay()).result).toBe('created');
 });
 
-test('decide with gracePeriod: Infinity waits for the default gracePeriod', async () => {
+test('`decide` with `gracePeriod: Infinity` waits for the default gracePeriod', async () => {
   const { clock, endless, run } = await setup({ gracePeriod: minute });
   const decide = () => run(endless.transfers.decide('invoice 4711', 'not_paid'));
   clock.jump(fixedTimes.totalTimeout + 5 * minute);

@@ -58,7 +58,7 @@ function setup(options: ClientOptions = {}) {
   return { clock, sandbox, payments, run, pay, fail, failList, history, memory, calls };
 }
 
-test('the history of an entry has times, host and transfer id', async () => {
+test("an entry's history has times, host and transfer id", async () => {
   const { pay, memory, clock } = setup();
   const startedAt = clock.now();
   await pay();
@@ -75,14 +75,14 @@ test('the history of an entry has times, host and transfer id', async () => {
   expect(sending?.at).toBe(startedAt);
 });
 
-test('the history of an entry needs no further journal call', async () => {
+test("writing an entry's history needs no further journal call", async () => {
   const { pay, calls } = setup();
   await pay();
   // createOnce reads the first claim of a journal again, to check the journal.
   expect(calls).toEqual(['read', 'now', 'swap', 'read', 'swap']);
 });
 
-test("the history keeps an operator's not_paid even after a payment", async () => {
+test("an entry's history keeps an operator's not_paid even after a payment", async () => {
   const { clock, payments, run, pay, fail, history } = setup();
   fail();
   await pay();
@@ -92,7 +92,7 @@ test("the history keeps an operator's not_paid even after a payment", async () =
   expect(await history()).toEqual(['sending', 'not_paid ada', 'sending', 'paid']);
 });
 
-test('the history has each claim, also one that a rejection restores', async () => {
+test("an entry's history has each claim, even one that a rejection restores", async () => {
   const { clock, sandbox, pay, fail, history } = setup();
   fail();
   await pay();
@@ -108,7 +108,7 @@ test('the history has each claim, also one that a rejection restores', async () 
   expect(await history()).toEqual(['sending', 'sending', 'sending', 'sending', 'paid']);
 });
 
-test("the history shows an ambiguous payment and the operator's decision", async () => {
+test("an entry's history shows that it was ambiguous, and the decision", async () => {
   const { sandbox, payments, run, pay, fail, history, clock } = setup();
   fail();
   const { id } = sandbox.transfers.create({ ...input, description: 'invoice 4711 (1)' });
@@ -119,7 +119,7 @@ test("the history shows an ambiguous payment and the operator's decision", async
   expect(await history()).toEqual(['sending', 'ambiguous', 'paid bob']);
 });
 
-test('the history keeps the first state and the latest 31', async () => {
+test("an entry's history keeps the first state and the latest 31", async () => {
   const { clock, pay, fail, failList, memory } = setup({ totalTimeout: 1_000, gracePeriod: 1_000 });
   const firstAt = Math.floor(clock.now());
   for (let tries = 1; tries <= 40; tries += 1) {

@@ -5,7 +5,7 @@ import { gracePeriod, input, minute, setup, totalTimeout } from './doubtful-plat
 /* The careful searches of createOnce stop no platform that does nothing wrong. */
 
 const first = { searchFirst: 'always' } as const;
-test('a platform that ignores the filter by account is paid on', async () => {
+test('createOnce pays on a platform that ignores the filter by account', async () => {
   const { sandbox, pay } = setup({
     journalOptions: first,
     show: (data, _, { transfers }) => ({
@@ -41,7 +41,7 @@ const shrinking = (length: number, step: number) => {
   };
 };
 
-test('old transfers that leave the list stop no payment', async () => {
+test('createOnce pays although old transfers disappear from the list meanwhile', async () => {
   const list = shrinking(900, 5);
   const store = setup({ journalOptions: first, list });
   await store.payOthers(1_000, minute);
@@ -57,7 +57,7 @@ test('old transfers that leave the list stop no payment', async () => {
 });
 
 test.each([0, 60_000, 130_000, 180_000, 600_000, -600_000])(
-  'payments of others stop no takeover on a machine %i ms ahead',
+  "a takeover pays despite others' payments and a clock %i ms ahead",
   async (ahead) => {
     const facts = { platform: { transfersNewestFirst: true } };
     const { clock, counts, leaveInDoubt, pay, payOthers, shiftMachine } = setup(
@@ -80,7 +80,7 @@ test.each([0, 60_000, 130_000, 180_000, 600_000, -600_000])(
   },
 );
 
-test("a new store's first day costs two scans for each payment", async () => {
+test("on a new store's first day each payment needs two scans", async () => {
   const { clock, counts, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'first_day' },
   });
@@ -98,7 +98,7 @@ test("a new store's first day costs two scans for each payment", async () => {
   expect(await countOf(() => payments.transfers.createOnce(last))).toBe(0);
 });
 
-test('a batch on a day-old store scans once for a doubt', async () => {
+test('a batch on a day-old store scans only for payments in doubt', async () => {
   const { clock, counts, leaveInDoubt, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'first_day' },
   });

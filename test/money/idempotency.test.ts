@@ -31,7 +31,7 @@ test('no idempotency key is sent without the option idempotencyHeader', async ()
   expect(error).not.toHaveProperty('idempotencyKey');
 });
 
-test('with idempotencyHeader every POST, and nothing else, has a unique key', async () => {
+test('with idempotencyHeader each POST, but no other request, has a unique key', async () => {
   const { payments, requests } = clientOf(
     (request, _, count) =>
       request.url.endsWith('/build') ? respond(200, built) : respond(201, createdNumber(count)),
@@ -85,7 +85,7 @@ test("a renewed token does not change a creation's idempotency key", async () =>
   expect(new Set(keys).size).toBe(1);
 });
 
-test('the error of a creation has its idempotency key to resend', async () => {
+test('the error of a creation has its idempotency key, for resending', async () => {
   const { payments, requests } = clientOf(() => respond(500, errorBody), {
     platform,
     clock: new VirtualClock(),
@@ -105,7 +105,7 @@ test('the error of a creation has its idempotency key to resend', async () => {
   expect(new Set(keysOf(requests))).toEqual(new Set([error.idempotencyKey]));
 });
 
-test('the error has the idempotency key even after a failed renewal', async () => {
+test('the error has the idempotency key even after a failed token renewal', async () => {
   const clock = new VirtualClock();
   let keyCalls = 0;
   const { payments, requests } = clientOf(() => respond(503, errorBody, { 'retry-after': '2' }), {
@@ -157,7 +157,7 @@ test("an idempotency key in the client's headers option is rejected", () => {
   }
 });
 
-test("a caller's idempotency key causes no retry without idempotencyHeader", async () => {
+test("without idempotencyHeader a caller's idempotency key causes no retry", async () => {
   const { payments, requests } = clientOf(() => respond(503, errorBody));
   const headers = { [idempotencyHeader]: 'order 7' };
   await failureOf(payments.transfers.create(newTransfer, { headers }), ServerError);
@@ -191,7 +191,7 @@ test.each(['Authorization', 'host', 'Content-Type', 'Connection', 'Content-Lengt
   },
 );
 
-test('idempotencyHeader accepts a header called constructor', async () => {
+test('idempotencyHeader accepts the header name `constructor`', async () => {
   const { payments, requests } = clientOf(() => respond(201, transferCreated), {
     platform: { idempotencyHeader: 'constructor' },
   });

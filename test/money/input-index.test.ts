@@ -114,7 +114,7 @@ test.each([
   [1, 20],
   [9, 150],
   [200, 12],
-])('InputIndex of %i inputs misses none, even if fields were changed', (size, numRuns) => {
+])('InputIndex of %i inputs finds each transfer, even with changed fields', (size, numRuns) => {
   const counts = { compared: 0, found: 0, certain: 0 };
   fc.assert(
     fc.property(casesOf(size), ({ inputs: all, listed }) => {
@@ -145,7 +145,7 @@ test.each([
   ['REF payroll-2026-11-00777 of 2026', 1],
   ['payroll-2026-11-0077', 10],
   ['11-00777', 1],
-])('of 1,000 references that begin alike, %s may be %i', (description, count) => {
+])('InputIndex matches %s with %i of 1,000 similar references', (description, count) => {
   const targets = Array.from({ length: 1_000 }, (_, at) => {
     const reference = `payroll-2026-11-${String(at).padStart(5, '0')}`;
     const amount = '1.00';

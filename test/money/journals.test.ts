@@ -75,7 +75,7 @@ test('sqliteJournal throws when the file cannot be opened', () => {
 });
 
 // An environment variable may be empty or missing.
-test.each(['', undefined])('sqliteJournal throws if the path is %o', (path) => {
+test.each(['', undefined])('sqliteJournal throws if its path is %o', (path) => {
   expect(() => sqliteJournal(path as string)).toThrow(
     /path is empty.*private temporary database that ends with this process.*\nPass an absolute path/,
   );
@@ -145,7 +145,7 @@ describe('sqliteJournal with unreadable entries', () => {
     }
   });
 
-  test('uses an index to list the undecided payments', async () => {
+  test('uses an index to list the open payments', async () => {
     const { path, database } = await createFile('index.db');
     const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
     close(sqliteJournal(path));
@@ -157,7 +157,7 @@ describe('sqliteJournal with unreadable entries', () => {
   });
 });
 
-test('sqliteJournal writes in a column whether an entry is open', async () => {
+test('sqliteJournal stores in a column whether an entry is open', async () => {
   const journal = open('column.db');
   const input = newInput();
   const claim = createClaim(input);
@@ -170,7 +170,7 @@ test('sqliteJournal writes in a column whether an entry is open', async () => {
   expect(readColumn()).toMatchObject({ is_open: 0 });
 });
 
-test('similar() of sqliteJournal looks its payments up in an index', async () => {
+test('similar() of sqliteJournal uses an index', async () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   open('similar.db');
   const sql = prepare.mock.calls
@@ -233,12 +233,12 @@ test.each([
     },
   ],
   ['without a function', undefined],
-])('sqliteJournal names the runtimes that it needs beside a process %s', (_, getBuiltinModule) => {
+])('sqliteJournal names the runtimes it needs if `process` is %s', (_, getBuiltinModule) => {
   vi.stubGlobal('process', { env: {}, getBuiltinModule });
   expect(() => sqliteJournal('/payments.db')).toThrow('needs the SQLite of the runtime: Node.js');
 });
 
-test('a journal that close() has closed says so, and claims nothing', async () => {
+test('a sqliteJournal that is closed rejects every claim and says why', async () => {
   const sandbox = createPlatform();
   const journal = sqliteJournal(':memory:');
   journal.close();
@@ -271,7 +271,7 @@ test('memoryJournal warns once if the platform may move money', async () => {
   expect(write.mock.calls[0]?.[0]).toContain('a journal in memory ends with this process');
 });
 
-test('open() of memoryJournal lists a payment once despite a new claim', async () => {
+test('open() of memoryJournal lists a payment once even if claimed again', async () => {
   const journal = memoryJournal();
   const inputs = [newInput(), newInput()];
   for (const each of inputs) await journal.swap(each.description, undefined, createClaim(each));
@@ -285,7 +285,7 @@ test('open() of memoryJournal lists a payment once despite a new claim', async (
 });
 
 test.each(['host', 'dismissed'])(
-  'swap() of memoryJournal compares a field that one side lacks: %s',
+  'swap() of memoryJournal fails if one entry lacks the field %s',
   async (field) => {
     const journal = memoryJournal();
     const mine = newInput();
@@ -315,7 +315,7 @@ describe('sqliteJournal while another process holds the lock', () => {
     return journal.swap(paid.description, undefined, createClaim(paid));
   };
 
-  test('a swap waits without blocking the event loop', async () => {
+  test('lets a swap wait without blocking the event loop', async () => {
     const journal = open('locked.db');
     const holder = lock('locked.db');
     const swapped = swap(journal);
@@ -324,7 +324,7 @@ describe('sqliteJournal while another process holds the lock', () => {
     expect(await swapped).toBe(true);
   });
 
-  test('a new journal opens at once, and its first call waits', async () => {
+  test('opens at once, and its first call waits', async () => {
     const holder = lock('locked-at-first.db');
     const swapped = swap(open('locked-at-first.db'));
     await nextTurn();
@@ -332,7 +332,7 @@ describe('sqliteJournal while another process holds the lock', () => {
     expect(await swapped).toBe(true);
   });
 
-  test('a swap rejects after five seconds', async () => {
+  test('rejects a swap after five seconds', async () => {
     const journal = open('locked-long.db');
     const holder = lock('locked-long.db');
     vi.useFakeTimers();
@@ -351,7 +351,7 @@ describe('sqliteJournal while another process holds the lock', () => {
 
   // bun:sqlite names the code differently, and 261 occurs while another process recovers the file.
   test.each([{ errcode: 261 }, { errno: 5, code: 'SQLITE_BUSY' }])(
-    'a read runs again if SQLite throws the error %o',
+    'repeats a read if SQLite throws the error %o',
     async (fields) => {
       const journal = open();
       const { description } = newInput();
@@ -390,7 +390,7 @@ test('createOnce pays with a journal that reorders fields', async () => {
   expect(await transfers.createOnce(newInput())).toMatchObject({ result: 'created' });
 });
 
-test('sqliteJournal accepts entries rewritten with other spaces and key order', async () => {
+test('sqliteJournal accepts an entry rewritten with other spaces and key order', async () => {
   const path = join(folder, 'rewritten.db');
   const journal = close(sqliteJournal(path));
   const platform = createPlatform();
@@ -504,7 +504,7 @@ describe('sqliteJournal', () => {
         cpSync(`${path}.copy`, path);
       },
     ],
-  ])('rejects every claim, and check() throws, if %s', async (_, change) => {
+  ])('rejects every claim, and its check() throws, if %s', async (_, change) => {
     const { path } = setupFile();
     const journal = close(sqliteJournal(path));
     const [first, second] = [newInput(), newInput()];
@@ -585,7 +585,7 @@ describe('sqliteJournal', () => {
     ['file:///C:/data/payments.db', String.raw`C:\data\payments.db`],
     ['file:c:/data/payments.db', String.raw`c:\data\payments.db`],
     ['file://nas/share/payments.db', String.raw`\\nas\share\payments.db`],
-  ])('on Windows %s names the path', (url, path) => {
+  ])('the error for %s names the Windows path', (url, path) => {
     stubModules({ 'node:path': win32 });
     expect(() => sqliteJournal(url)).toThrow(`here probably ${path}.`);
   });
@@ -595,7 +595,7 @@ describe('sqliteJournal', () => {
     [String.raw`C:\data\payments.db`, String.raw`C:\data\payments.db`, true],
     [String.raw`\\nas\share\payments.db`, String.raw`\\nas\share\payments.db`, true],
     ['C:payments.db', 'payments.db', false],
-  ])('on Windows the new file %s is shown as %s', (path, shown, isAbsolute) => {
+  ])('the warning for the new file %s shows the Windows path %s', (path, shown, isAbsolute) => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -633,21 +633,24 @@ describe('sqliteJournal', () => {
     if (name === 'statSync') sqliteJournal(':memory:').close();
   });
 
-  test.each([true, false])('asks for a migration of a 0.4 file with create: %o', (create) => {
-    const { path } = setupFile();
-    const database = close(new DatabaseSync(path));
-    database.exec(
-      'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
-    );
-    expect(() => sqliteJournal(path, { create })).toThrow(
-      expect.objectContaining({
-        retryable: false,
-        message: expect.stringContaining('run once: payments-journal migrate'),
-      }),
-    );
-  });
+  test.each([true, false])(
+    'asks for a migration of a version 0.4 file with create: %o',
+    (create) => {
+      const { path } = setupFile();
+      const database = close(new DatabaseSync(path));
+      database.exec(
+        'CREATE TABLE payments_journal (reference TEXT PRIMARY KEY, entry TEXT NOT NULL)',
+      );
+      expect(() => sqliteJournal(path, { create })).toThrow(
+        expect.objectContaining({
+          retryable: false,
+          message: expect.stringContaining('run once: payments-journal migrate'),
+        }),
+      );
+    },
+  );
 
-  test('keeps the time of a first claim that is withdrawn', async () => {
+  test('keeps the time of its first claim even if that is withdrawn', async () => {
     const { path } = setupFile();
     const journal = close(sqliteJournal(path));
     expect(await journal.firstClaimAt()).toBeUndefined();
@@ -663,7 +666,7 @@ describe('sqliteJournal', () => {
     expect(await journal.firstClaimAt()).toBe(0);
   });
 
-  test('says once that it creates a file, and suggests absolute paths', () => {
+  test('warns once that it creates a file, and suggests absolute paths', () => {
     const print = vi.spyOn(console, 'warn').mockReturnValue();
     for (const name of ['VITEST', 'NODE_ENV', 'VITEST_MODE']) vi.stubEnv(name, undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -677,7 +680,7 @@ describe('sqliteJournal', () => {
     ]);
   });
 
-  test('with a relative path survives a change of working directory', async () => {
+  test('opened by a relative path survives a change of working directory', async () => {
     const { place } = setupFile();
     const journal = close(sqliteJournal(relative(process.cwd(), join(place, 'relative.db'))));
     vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
@@ -701,14 +704,14 @@ test('the reference column of postgresJournalTable has the collation C', () => {
   expect(postgresJournalTable).toContain('reference text COLLATE "C" PRIMARY KEY');
 });
 
-test('searchFirst is always for redisJournal, never for memoryJournal, else first_day', () => {
+test('searchFirst defaults to always (redisJournal), never (memoryJournal), else first_day', () => {
   expect(redisJournal(async () => null).searchFirst).toBe('always');
   expect(postgresJournal(async () => []).searchFirst).toBe('first_day');
   expect([memory.searchFirst, open().searchFirst]).toEqual(['never', 'first_day']);
 });
 
 test.each(['always', 'first_day', 'never'] as const)(
-  'each store takes the option searchFirst: %s',
+  'each store accepts the option searchFirst: %s',
   (searchFirst) => {
     expect(redisJournal(async () => null, { searchFirst }).searchFirst).toBe(searchFirst);
     expect(postgresJournal(async () => [], { searchFirst }).searchFirst).toBe(searchFirst);
@@ -823,7 +826,7 @@ const createPayments = (query: PostgresQuery, searchFirst?: SearchFirst) => {
 };
 
 describe('postgresJournal inside a transaction of the caller', () => {
-  test.each(['first', 'later'])('rejects the %s claim, and nothing is sent', async (which) => {
+  test.each(['first', 'later'])('rejects the %s claim, so nothing is sent', async (which) => {
     const server = createServer();
     const { transfers, made } = createPayments(server.query);
     if (which === 'later') await transfers.createOnce(newInput());
@@ -835,7 +838,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect([made(), server.entries.size]).toEqual([already, entries]);
   });
 
-  test("restores another process's expired claim that the call replaced", async () => {
+  test("restores another process's expired claim", async () => {
     const server = createServer();
     const { transfers, journal, made } = createPayments(server.query);
     const input = newInput();
@@ -847,7 +850,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
     expect(made()).toBe(0);
   });
 
-  test('warns once if the transaction shows only after a payment', async () => {
+  test('warns once if it notices the transaction only after a payment', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const server = createServer();
     const { transfers, made } = createPayments((text, values) => {
@@ -869,7 +872,7 @@ describe('postgresJournal inside a transaction of the caller', () => {
   });
 });
 
-test('postgresJournal runs more statements for its first claim only', async () => {
+test('postgresJournal runs extra statements only for its first claim', async () => {
   const server = createServer();
   const { transfers } = createPayments(server.query, 'never');
   const counts = [];
@@ -911,7 +914,7 @@ describe('a query function of postgresJournal that returns a wrong shape', () =>
     ['text', () => 'OK', 'string'],
     ['rows that are null', () => ({ rows: null }), '{ rows: null }'],
     ['rows of values', (rows) => ({ rows: rows.map(Object.values) }), '{ rows: [[number]] }'],
-  ])('makes createOnce reject before it sends anything: %s', async (_, reshape, shape) => {
+  ])('makes createOnce reject before it sends a payment: %s', async (_, reshape, shape) => {
     const server = createServer();
     const { transfers, made } = createPayments(
       async (text, values) => reshape(await server.query(text, values), text) as PostgresRows,
@@ -922,7 +925,7 @@ describe('a query function of postgresJournal that returns a wrong shape', () =>
     expect([made(), server.entries.size]).toEqual([0, 0]);
   });
 
-  test('is no claim if another process has claimed the payment meanwhile', async () => {
+  test('claims nothing if another process has claimed the payment meanwhile', async () => {
     const server = createServer();
     const input = newInput();
     const other = JSON.stringify(createClaim(input));
@@ -994,7 +997,7 @@ test.each([
   [{ keepReferences: 'true' }, 'prune: keepReferences is no boolean'],
   [{ keepReference: true }, 'prune: keepReference is unknown'],
   [{ paidBefore: new Date('12/45/2026') }, 'prune: paidBefore is not a valid date'],
-])('prune removes nothing for the wrong options %j', async (wrong, message) => {
+])('prune() removes nothing if its options are %j', async (wrong, message) => {
   const sqlite = sqliteJournal(':memory:');
   onTestFinished(() => sqlite.close());
   for (const journal of [memoryJournal(), sqlite]) {
@@ -1011,7 +1014,7 @@ describe('a journal that throws an error with retryable: false', () => {
     retryable: false,
   });
 
-  test('is not called again by createAllOnce, which shows its message', async () => {
+  test('ends a batch without a retry, and the error shows its message', async () => {
     const { clientOptions } = createPlatform();
     const journal: Journal = { ...memoryJournal(), swap: () => Promise.reject(failure) };
     const { transfers } = new PaymentsClient({ ...clientOptions, journal });
@@ -1021,7 +1024,7 @@ describe('a journal that throws an error with retryable: false', () => {
     }
   });
 
-  test('causes a warning if a made payment cannot be recorded', async () => {
+  test('causes a warning if it cannot record a payment', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { clientOptions } = createPlatform();
     const memory = memoryJournal();
@@ -1038,12 +1041,15 @@ describe('a journal that throws an error with retryable: false', () => {
   });
 });
 
-test.each([null, 'OK', 4, undefined])('swap() of Redis rejects the reply %o', async (reply) => {
-  const journal = redisJournal(async () => reply);
-  await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
-    'a reply other than 0 or 1',
-  );
-});
+test.each([null, 'OK', 4, undefined])(
+  'swap() of redisJournal rejects the Redis reply %o',
+  async (reply) => {
+    const journal = redisJournal(async () => reply);
+    await expect(journal.swap('a', undefined, undefined)).rejects.toThrow(
+      'a reply other than 0 or 1',
+    );
+  },
+);
 
 // createOnce pays if the journal has no entry, so an unreadable reply must not count as no entry.
 test.each([

@@ -58,22 +58,22 @@ async function countTransfers(lateMs: number, options: ClientOptions = {}): Prom
 
 const times = [1, 60, 300, 425, 600, 900, 1_000].map((seconds) => seconds * second);
 
-test.each(times)('createOnce pays once if its request takes effect %i ms late', async (late) => {
+test.each(times)('createOnce pays once if its request takes effect after %i ms', async (late) => {
   expect(await countTransfers(late)).toBe(1);
 });
 
 test.each([...times, 17 * minute, hour, 24 * hour])(
-  'gracePeriod: Infinity pays once if a request is %i ms late',
+  '`gracePeriod: Infinity` pays once if a request takes effect after %i ms',
   async (late) => {
     expect(await countTransfers(late, { gracePeriod: Infinity })).toBe(1);
   },
 );
 
-test('createOnce pays twice if a request outlasts gracePeriod (A2)', async () => {
+test('createOnce pays twice if a request takes effect after gracePeriod (A2)', async () => {
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
 });
 
-test('a claim ends 15 minutes after its aborted request by default', async () => {
+test('a claim expires 15 minutes after its aborted request by default', async () => {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
   const journal = memoryJournal({ now: () => clock.now() });

@@ -49,7 +49,7 @@ const referencesOf = (payments: readonly { reference: string }[]) =>
   payments.map(({ reference }) => reference);
 
 test.each([0, undefined, null, Number.NaN])(
-  'listUndecided counts from the claim if the first one is %s',
+  'listUndecided counts from the latest claim if firstClaimedAt is %s',
   async (firstClaimedAt) => {
     const { clock, journal, list } = await setup();
     const input = newInput();
@@ -101,7 +101,7 @@ test('listUndecided lists undecided payments, oldest first, as plain JSON', asyn
   expect(sandbox.log).toEqual([]);
 });
 
-test("olderThan of listUndecided counts by the journal's clock", async () => {
+test("`olderThan` of listUndecided counts by the journal's clock", async () => {
   const { list, old, ambiguous, clock } = await setup();
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual([old.description]);
   await clock.advance(1);
@@ -109,7 +109,7 @@ test("olderThan of listUndecided counts by the journal's clock", async () => {
   expect(referencesOf(await list({ olderThan: 15 * minute }))).toEqual(references);
 });
 
-test('the age of a payment counts from its first claim', async () => {
+test('listUndecided counts the age of a payment from its first claim', async () => {
   const { clock, journal, list, old, ambiguous } = await setup();
   const input = newInput();
   const claimedAt = clock.now() - minute;
@@ -154,7 +154,7 @@ test("createOnce makes an expired payment from listUndecided's input", async () 
   expect((await list()).map(({ state }) => state)).toEqual(['ambiguous', 'sending']);
 });
 
-test('listUndecided rejects a journal without open(), which createOnce and decide accept', async () => {
+test('listUndecided, unlike createOnce and `decide`, rejects a journal without open()', async () => {
   const { sandbox, journal, payments } = await setup();
   const { read, swap, now } = journal;
   const small: Journal = { read, swap, now };
@@ -169,7 +169,7 @@ test('listUndecided rejects a journal without open(), which createOnce and decid
   );
 });
 
-test('listUndecided and decide reject when there is no journal', async () => {
+test('listUndecided and `decide` reject when there is no journal', async () => {
   const { transfers } = new PaymentsClient(createPlatform().clientOptions);
   const error = await failureOf(collect(transfers.listUndecided()), ConfigurationError);
   expect(error.message).toMatch(/^transfers\.listUndecided needs a journal; this client has none/);
@@ -228,7 +228,7 @@ test.each<[string, string, unknown]>([
   ['undefined', 'invoice 4', undefined],
   ['odd dismissed ids', 'invoice 5', createClaim(newInput(), { dismissed: 'txfr_1' as never })],
   ['a claim under a key that is no reference', 'Müller', createClaim(newInput())],
-])('an entry that is %s is listed last, as unreadable', async (_, reference, entry) => {
+])('listUndecided lists an entry that is %s last, as unreadable', async (_, reference, entry) => {
   const { journal, list, old } = await setup();
   const open = async function* () {
     yield { reference, entry };
@@ -247,7 +247,7 @@ test.each<[string, string, unknown]>([
   expect(referencesOf(aged)).toEqual([old.description, reference]);
 });
 
-test('decide and createAllOnce reject an unreadable entry without a retry', async () => {
+test('`decide` and createAllOnce reject an unreadable entry without a retry', async () => {
   const { payments, sandbox } = await setup();
   const input = newInput();
   const journal: Journal = {

@@ -234,7 +234,7 @@ test.each<readonly [string, World & { readonly payment?: Partial<Transfer> }]>([
   ['the clock of the platform is a day behind', { platformLead: -day }],
   ['the clock of the journal is a day ahead', { journalLead: day }],
   ['the clock of the journal is a day behind', { journalLead: -day }],
-])('a search newest first reads the first pages only if %s', async (_, { payment, ...world }) => {
+])('a newest-first search reads only the first pages if %s', async (_, { payment, ...world }) => {
   // A prefetched page counts, too. The whole list has 751 items.
   const lists = world.pageSize === 10 ? 17 : 3;
   for (const name of searches) {
@@ -263,7 +263,7 @@ test.each<readonly [string, World, number]>([
   ['a late clock sends no Date header', { hasDate: false, platformLead: -day }, 0],
   ['an item is too old', { arrange: withOlderBefore(2 * minute + 1), pageSize: 151 }, 1],
   ['the option is false', { options: { platform: { transfersNewestFirst: false } } }, 0],
-])('a search newest first reads the whole list if %s', async (title, world, drifts) => {
+])('a newest-first search reads the whole list if %s', async (title, world, drifts) => {
   const lists = Math.ceil(751 / (world.pageSize ?? 100));
   // With such times, reconcile takes the payment for another one.
   const isOld = /equal|apart|rises|late clock/.test(title);
@@ -282,38 +282,44 @@ test('a newest-first search misses a payment behind 100 older transfers', async 
   expect(paid()).toHaveLength(2);
 });
 
-test.each([day, -day])('a search newest first survives a clock set by %i ms', async (ms) => {
-  const world = await findPayment('claim', {}, {}, ({ clock }) => {
-    clock.shiftWall(ms);
-  });
-  expect(world).toEqual({ lists: 3, drifts: 0 });
-});
+test.each([day, -day])(
+  'a newest-first search finds the payment despite a clock %i ms off',
+  async (ms) => {
+    const world = await findPayment('claim', {}, {}, ({ clock }) => {
+      clock.shiftWall(ms);
+    });
+    expect(world).toEqual({ lists: 3, drifts: 0 });
+  },
+);
 
 test.each<readonly [string, (test: ReturnType<typeof setup>) => void, number]>([
   ['is suspended', ({ sleep }) => sleep(hour), 0],
   ['has its clock set ahead', ({ clock }) => clock.shiftWall(day), 0],
   ['has its clock set back', ({ clock }) => clock.shiftWall(-day), 0],
   ['has a clock that is a day ahead set right', ({ clock }) => clock.shiftWall(-day), day],
-])('a search newest first succeeds if the machine %s meanwhile', async (_, interrupt, ahead) => {
-  const test = setup();
-  // A takeover would search by the platform's clock.
-  await test.claim({ expiresAt: start + 10 * day });
-  test.clock.shiftWall(ahead);
-  const { id } = test.add(input as Partial<Transfer>);
-  test.payOthers();
-  const slow = {
-    ...test.journal,
-    now: async (reference: string) => {
-      const now = await test.journal.now(reference);
-      interrupt(test);
-      return now;
-    },
-  };
-  expect(await test.pay({ journal: slow })).toMatchObject({ id });
-  expect(test.counts.creations).toBe(0);
-});
+])(
+  'a newest-first search succeeds even if the machine %s meanwhile',
+  async (_, interrupt, ahead) => {
+    const test = setup();
+    // A takeover would search by the platform's clock.
+    await test.claim({ expiresAt: start + 10 * day });
+    test.clock.shiftWall(ahead);
+    const { id } = test.add(input as Partial<Transfer>);
+    test.payOthers();
+    const slow = {
+      ...test.journal,
+      now: async (reference: string) => {
+        const now = await test.journal.now(reference);
+        interrupt(test);
+        return now;
+      },
+    };
+    expect(await test.pay({ journal: slow })).toMatchObject({ id });
+    expect(test.counts.creations).toBe(0);
+  },
+);
 
-test('a takeover newest first reads three pages in each scan', async () => {
+test('a newest-first takeover reads three pages in each scan', async () => {
   const { claim, payOthers, pay, paid, counts } = setup();
   await claim();
   payOthers();
@@ -322,20 +328,20 @@ test('a takeover newest first reads three pages in each scan', async () => {
   expect(counts).toEqual({ lists: 6, creations: 1, drifts: 0 });
 });
 
-test('a first search with since reads one page of older transfers', async () => {
+test('a first search with `since` reads one page of older transfers', async () => {
   const { pay, counts } = setup({ forgets: true });
   await pay({ since });
   expect(counts).toEqual({ lists: 1, creations: 1, drifts: 0 });
 });
 
-test('a first claim without since reads the whole list twice', async () => {
+test('a first claim without `since` reads the whole list twice', async () => {
   const { payOthers, pay, counts } = setup({ forgets: true });
   payOthers();
   await pay();
   expect(counts.lists).toBe(2 * whole);
 });
 
-test('a store that searches first reads all for an open payment', async () => {
+test('with a searching store an open payment needs the whole list', async () => {
   const { claim, add, pay } = setup({ forgets: true });
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -345,7 +351,7 @@ test('a store that searches first reads all for an open payment', async () => {
   expect(await pay()).toMatchObject({ id, result: 'found' });
 });
 
-test('an early since lengthens a search while the claim runs', async () => {
+test('an early `since` makes a search read further while the claim runs', async () => {
   const { claim, add, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -354,7 +360,7 @@ test('an early since lengthens a search while the claim runs', async () => {
   expect(await pay({ since: toTime(start - hour) })).toMatchObject({ id, result: 'found' });
 });
 
-test('since from just after the first claim shortens no search', async () => {
+test('`since` just after the first claim does not shorten a search', async () => {
   const { claim, add, clock, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 100 * second);
   for (let at = 0; at < 60; at += 1) add({}, start - 180 * second);
@@ -364,14 +370,17 @@ test('since from just after the first claim shortens no search', async () => {
   expect(await pay({ since: toTime(start + 2 * minute) })).toMatchObject({ id, result: 'found' });
 });
 
-test.each([{}, { since }])('a takeover without platformTime reads all: %o', async (options) => {
-  const { claim, payOthers, pay, counts, paid } = setup();
-  await claim({ platformTime: undefined });
-  payOthers();
-  await pay(options);
-  expect(counts.lists).toBe(2 * whole);
-  expect(paid()).toHaveLength(1);
-});
+test.each([{}, { since }])(
+  'a takeover without platformTime reads the whole list: %o',
+  async (options) => {
+    const { claim, payOthers, pay, counts, paid } = setup();
+    await claim({ platformTime: undefined });
+    payOthers();
+    await pay(options);
+    expect(counts.lists).toBe(2 * whole);
+    expect(paid()).toHaveLength(1);
+  },
+);
 
 test("a takeover reads two minutes beyond its first claim's time", async () => {
   const { claim, add, payOthers, pay } = setup();
@@ -406,7 +415,7 @@ test.each<readonly [string, World, number, Partial<SendingEntry>, string]>([
   ['at it, on a platform that is behind', behind, 0, unknown, 'ambiguous'],
   ['3 min before it, on a platform that is behind', behind, -3 * minute, unknown, 'created'],
 ])(
-  'a takeover meets equal terms under another description, made %s',
+  'a takeover judges a transfer with equal terms by its time: %s',
   async (_, world, age, changes, result) => {
     const show = (row: Transfer) =>
       row.description === input.description ? { ...row, description: 'OUTGOING' } : row;
@@ -422,7 +431,7 @@ test.each<readonly [string, World, number, Partial<SendingEntry>, string]>([
   },
 );
 
-test('a takeover is ambiguous beside equal terms without a readable time', async () => {
+test('a takeover is ambiguous if similar transfers have no readable time', async () => {
   const show = (row: Transfer) =>
     row.description === input.description
       ? { ...row, description: 'OUTGOING', createdAt: 'yesterday' }
@@ -457,7 +466,7 @@ test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, numb
   ['a takeover of a future claim', { firstClaimedAt: start + day }, {}, start],
   ['a takeover without firstClaimedAt', { firstClaimedAt: undefined as never }, { since }, start],
 ])(
-  'firstClaimedAt of %s is the first claim of its series',
+  "firstClaimedAt of %s is the time of the payment's first claim",
   async (_, before, options, firstClaimedAt) => {
     const { claim, payOthers, pay, read } = setup({ options: failingOptions() });
     if (before !== undefined) await claim(before);
@@ -467,7 +476,7 @@ test.each<readonly [string, Partial<SendingEntry> | undefined, OnceOptions, numb
   },
 );
 
-test('a takeover keeps the platform’s time at the first claim', async () => {
+test('a takeover keeps the platformTime of the first claim', async () => {
   const { claim, payOthers, pay, read, payments } = setup({ options: failingOptions() });
   const platformTime = start - hour;
   await claim({ platformTime });
@@ -483,7 +492,7 @@ test("firstClaimedAt is a time of the journal's clock", async () => {
   expect(await read()).toMatchObject({ firstClaimedAt: start + day });
 });
 
-test('firstClaimedAt begins anew with the first claim after not_paid', async () => {
+test('firstClaimedAt starts again with the first claim after not_paid', async () => {
   const { claim, payOthers, pay, payments, read } = setup({ options: failingOptions() });
   await claim({ firstClaimedAt: start - hour });
   payOthers();
@@ -493,7 +502,7 @@ test('firstClaimedAt begins anew with the first claim after not_paid', async () 
   expect(await read()).toMatchObject({ state: 'sending', firstClaimedAt: start + 8 * minute });
 });
 
-test('firstClaimedAt of an ambiguous entry is when it was written', async () => {
+test('firstClaimedAt of an ambiguous entry is the time of writing it', async () => {
   const { add, pay, read, payOthers } = setup({ forgets: true });
   add({ ...input, id: 'txfr_1', amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -504,7 +513,7 @@ test('firstClaimedAt of an ambiguous entry is when it was written', async () => 
   expect(entry).not.toHaveProperty('platformTime');
 });
 
-test('after an ambiguous call without since, searches stay whole', async () => {
+test('after an ambiguous call without `since`, searches read the whole list', async () => {
   const { add, pay, read, payments, payOthers, journal, counts } = setup({ forgets: true });
   add({ ...input, amount: '99' } as Partial<Transfer>);
   payOthers();
@@ -525,7 +534,7 @@ test.each([
   [6 * minute, 1],
   [3 * minute, 1],
   [2 * minute, 0],
-])('createOnce finds a payment dated %i ms late (%i drifts)', async (ms, drifts) => {
+])('createOnce finds a payment whose createdAt is %i ms behind (%i drifts)', async (ms, drifts) => {
   const reported: string[] = [];
   const onDrift: NonNullable<ClientOptions['hooks']>['onDrift'] = ({ operation, issues }) =>
     reported.push(...issues.map(({ path }) => `${operation} ${path}`));
@@ -546,52 +555,58 @@ test.each([
 });
 
 // since decides only where reading stops, not which transfers count.
-test.each(searches)('a search (%s) finds an earlier payment on its pages', async (name) => {
-  const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
-  const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
-  if (name === 'claim') await claim();
-  const result =
-    name === 'reconcile'
-      ? await payments.transfers
-          .reconcile(input, { since })
-          .then((each) => 'transfer' in each && each.transfer)
-      : await pay(name === 'since' ? { since } : {});
-  expect(result).toMatchObject({ id });
-  expect(counts.creations).toBe(0);
-});
+test.each(searches)(
+  'a search (%s) finds an earlier payment on the pages it reads',
+  async (name) => {
+    const { claim, add, pay, payments, counts } = setup({ forgets: name === 'since' });
+    const { id } = add({ ...input, createdAt: toTime(start - minute) } as Partial<Transfer>);
+    if (name === 'claim') await claim();
+    const result =
+      name === 'reconcile'
+        ? await payments.transfers
+            .reconcile(input, { since })
+            .then((each) => 'transfer' in each && each.transfer)
+        : await pay(name === 'since' ? { since } : {});
+    expect(result).toMatchObject({ id });
+    expect(counts.creations).toBe(0);
+  },
+);
 
-test('createOnce finds a payment from before since on its pages', async () => {
+test('createOnce finds a payment older than `since` on the pages it reads', async () => {
   const { add, pay, counts } = setup({ forgets: true });
   const { id } = add({ ...input, createdAt: toTime(start - hour) } as Partial<Transfer>);
   expect(await pay({ since })).toMatchObject({ id });
   expect(counts.creations).toBe(0);
 });
 
-test.each(['sending', 'not_paid'] as const)('since after a %s claim is rejected', async (state) => {
-  const { claim, payOthers, pay, payments, counts, read } = setup();
-  await claim();
-  payOthers();
-  if (state === 'not_paid') await payments.transfers.decide(input.description, state);
-  const before = [counts.lists, await read()];
-  const error = await failureOf(pay({ since: toTime(start + 2 * minute + 1) }), ValidationError);
-  expect(isOutcomeUnknown(error)).toBe(true);
-  expect(error).toMatchObject({
-    retryable: false,
-    operation: 'transfers.createOnce',
-    issues: [{ path: 'options.since' }],
-  });
-  expect(error.message).toContain(since);
-  expect([counts.lists, await read()]).toEqual(before);
-  expect(counts.creations).toBe(0);
-  await pay({ since: toTime(start + 2 * minute) });
-  expect(counts.creations).toBe(1);
-});
+test.each(['sending', 'not_paid'] as const)(
+  'createOnce rejects a `since` that is later than a %s claim',
+  async (state) => {
+    const { claim, payOthers, pay, payments, counts, read } = setup();
+    await claim();
+    payOthers();
+    if (state === 'not_paid') await payments.transfers.decide(input.description, state);
+    const before = [counts.lists, await read()];
+    const error = await failureOf(pay({ since: toTime(start + 2 * minute + 1) }), ValidationError);
+    expect(isOutcomeUnknown(error)).toBe(true);
+    expect(error).toMatchObject({
+      retryable: false,
+      operation: 'transfers.createOnce',
+      issues: [{ path: 'options.since' }],
+    });
+    expect(error.message).toContain(since);
+    expect([counts.lists, await read()]).toEqual(before);
+    expect(counts.creations).toBe(0);
+    await pay({ since: toTime(start + 2 * minute) });
+    expect(counts.creations).toBe(1);
+  },
+);
 
 test.each([
   ['tomorrow', 'expected a valid Date'],
   [toTime(start + 2 * minute + 1), 'in the future'],
   [toTime(start).slice(0, -1), 'expected a valid Date'],
-])('createOnce rejects since of %s before it reads the journal', async (moment, problem) => {
+])('createOnce rejects `since` %s before it reads the journal', async (moment, problem) => {
   const { payments, counts } = setup();
   const journal = { read: vi.fn(), swap: vi.fn(), now: vi.fn() };
   const error = await failureOf(
@@ -612,7 +627,7 @@ test('onDrift is called once if the list is not newest first', async () => {
   expect(counts).toEqual({ lists: 4 * whole, creations: 1, drifts: 1 });
 });
 
-test('a search newest first repeats a scan that changed meanwhile', async () => {
+test('a newest-first search repeats a scan if the list changes meanwhile', async () => {
   let hasMoved = false;
   const { add, pay, payOthers, counts } = setup({
     forgets: true,
@@ -633,7 +648,7 @@ test('a search newest first repeats a scan that changed meanwhile', async () => 
   expect(counts).toMatchObject({ creations: 0, drifts: 1 });
 });
 
-test('the second scan newest first finds what the first missed', async () => {
+test('the second newest-first scan finds what the first missed', async () => {
   let scans = 0;
   const { claim, add, pay, payOthers, counts } = setup({
     arrange: (rows) =>
@@ -649,7 +664,7 @@ test('the second scan newest first finds what the first missed', async () => {
   expect(counts).toEqual({ lists: 6, creations: 0, drifts: 0 });
 });
 
-test('an earlier since finds a payment older than its first claim', async () => {
+test('an earlier `since` finds a payment older than its first claim', async () => {
   const { claim, add, pay, payOthers, counts } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);
@@ -674,7 +689,7 @@ test('createOnce stays in doubt after an empty page with hasMore: true', async (
   expect(counts).toMatchObject({ lists: 1, creations: 0 });
 });
 
-test('a search that exceeds totalTimeout names its pages and the remedies', async () => {
+test('the error of a search beyond totalTimeout names pages and remedies', async () => {
   const { claim, payOthers, pay, clock, counts } = setup({
     onList: (request) => (request > 3 ? new Promise(() => undefined) : undefined),
     options: { platform: { transfersNewestFirst: false }, maxRetries: 9, timeout: 90 * second },
@@ -696,7 +711,7 @@ test('a search that exceeds totalTimeout names its pages and the remedies', asyn
   expect(counts.creations).toBe(0);
 });
 
-test('a search of more than 50 pages warns once', async () => {
+test('a search of more than 50 pages causes one warning', async () => {
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
   const log = vi.spyOn(console, 'warn').mockReturnValue();
@@ -758,7 +773,7 @@ test.each<readonly [string, readonly string[], boolean, boolean]>([
   ]);
 });
 
-test('OrderCheck takes whole seconds as up to a second later', () => {
+test('OrderCheck treats whole seconds as up to a second later', () => {
   const order = new OrderCheck();
   order.read(rowsAt(...repeat(99, start + hour), `${toTime(start).slice(0, 19)}Z`));
   expect(order.hasReached(start + 2 * minute + 999)).toBe(false);

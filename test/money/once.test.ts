@@ -96,7 +96,7 @@ test('createOnce makes one transfer when called twice', async () => {
   expect(operations()).toEqual(['transfers.create', 'transfers.get']);
 });
 
-test('createOnce writes its claim with the expiry before it sends', async () => {
+test('createOnce writes its claim, with an expiry, before it sends', async () => {
   const { clock, journal, pay } = setup({
     fetch: async () => {
       seen = await journal.read('invoice 4711');
@@ -159,7 +159,7 @@ test.each(['7', '~x~', 'A & B "quoted" \\ % $1', 'x'.repeat(140)])(
   },
 );
 
-test("the journal option of a call replaces the client's journal", async () => {
+test("the option `journal` of a call replaces the client's journal", async () => {
   const { pay, journal, clock, claim } = setup();
   const callOptions = memoryJournal({ now: () => clock.now() });
   await claim();
@@ -177,7 +177,7 @@ test.each([
   ],
   [{ currency: 'USDT' }, ['currency']],
   [{ sourceAccountId: 'acc_000003', amount: '1' }, ['sourceAccountId', 'amount']],
-] as const)('createOnce reports a conflict with other terms than %o', async (changes, names) => {
+] as const)('createOnce reports a conflict if the terms change to %o', async (changes, names) => {
   const { pay, made, operations, claim } = setup();
   await claim();
   const before = await inDoubtErrorOf(pay(changes as never));
@@ -210,7 +210,7 @@ test('a concurrent createOnce call rejects as in_progress with retryAfterMs', as
 });
 
 test.each(['after_commit', 'before_commit'] as const)(
-  'createOnce searches at once when the response is lost %s',
+  'createOnce searches the list at once if its response is lost %s',
   async (when) => {
     const { pay, made, sandbox, operations, journal, clock } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'reset', when } });
@@ -231,7 +231,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('createOnce replaces a dead claim only after its request has ended', async () => {
+test("createOnce replaces a dead process's claim only after its request has ended", async () => {
   const { pay, made, claim, clock } = setup();
   await claim();
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'in_progress', retryAfterMs: 5_000 });
@@ -265,7 +265,7 @@ test('createOnce does not pay if a claim expires during its search', async () =>
   expect(made()).toHaveLength(0);
 });
 
-test('a claim expires at its own expiresAt, whatever later options say', async () => {
+test('a claim expires at its own `expiresAt`, whatever later options say', async () => {
   const { pay, claim, clock, made } = setup();
   await claim();
   clock.jump(10_000);
@@ -280,19 +280,22 @@ test('a claim expires at its own expiresAt, whatever later options say', async (
 test.each([
   ['a 422', rejection, UnprocessableEntityError],
   ['a 429 that has a long Retry-After', { kind: 'status', status: 429, retryAfter: 90 }, Error],
-] as const)('createOnce removes its claim after a rejection with %s', async (_, fault, kind) => {
-  const { pay, made, sandbox, journal } = setup();
-  sandbox.faults.add({ operation: 'transfers.create', fault });
-  const error = await pay().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(kind);
-  expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
-  expect(await journal.read('invoice 4711')).toBeUndefined();
-  if (fault.status === 429) return;
-  await pay();
-  expect(made()).toHaveLength(1);
-});
+] as const)(
+  'createOnce removes its claim if the platform rejects with %s',
+  async (_, fault, kind) => {
+    const { pay, made, sandbox, journal } = setup();
+    sandbox.faults.add({ operation: 'transfers.create', fault });
+    const error = await pay().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ operation: 'transfers.create', outcome: 'rejected' });
+    expect(await journal.read('invoice 4711')).toBeUndefined();
+    if (fault.status === 429) return;
+    await pay();
+    expect(made()).toHaveLength(1);
+  },
+);
 
-test('createOnce resolves to the first transfer if a resend lacks funds', async () => {
+test('createOnce resolves to the first transfer if its second request lacks funds', async () => {
   const late: Request[] = [];
   const { pay, made, clock, sandbox } = setup(
     {
@@ -314,7 +317,7 @@ test('createOnce resolves to the first transfer if a resend lacks funds', async 
   expect(made()).toHaveLength(1);
 });
 
-test('a rejected second request restores the earlier claim', async () => {
+test('createOnce restores the earlier claim if its second request is rejected', async () => {
   const { pay, made, claim, clock, sandbox, journal, operations } = setup();
   await claim();
   const first = await journal.read('invoice 4711');
@@ -330,7 +333,7 @@ test('a rejected second request restores the earlier claim', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a claim after an expired one keeps its firstClaimedAt', async () => {
+test('a claim that replaces an expired one keeps its firstClaimedAt', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const firstClaimedAt = clock.now();
@@ -344,7 +347,7 @@ test('a claim after an expired one keeps its firstClaimedAt', async () => {
   });
 });
 
-test('createOnce sends nothing if only its second scan shows the transfer', async () => {
+test('createOnce sends nothing even if only its second scan shows the transfer', async () => {
   let scans = 0;
   const { pay, claim, clock, made, sandbox } = setup({
     fetch: async (request) => {
@@ -359,7 +362,7 @@ test('createOnce sends nothing if only its second scan shows the transfer', asyn
   expect(made()).toHaveLength(1);
 });
 
-test('a rejected call resolves if another has recorded the payment', async () => {
+test('a rejected call resolves if another call has recorded the payment', async () => {
   const inner = memoryJournal();
   const paid = { state: 'paid', transferId: 'txfr_000001', paidAt: 0, platform, input } as const;
   const { pay, sandbox, made } = setup({
@@ -404,7 +407,7 @@ test('createOnce pays beside a similar transfer of another payment', async () =>
   ]);
 });
 
-test('a listed reference whose entry names another transfer is ambiguous', async () => {
+test('createOnce rejects as ambiguous if a similar transfer contradicts its entry', async () => {
   const { pay, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -421,7 +424,7 @@ test('a listed reference whose entry names another transfer is ambiguous', async
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous', candidates: [id] });
 });
 
-test('decide records the transfer that an operator names as the payment', async () => {
+test('`decide` records the transfer that an operator names as the payment', async () => {
   const { pay, claim, sandbox, payments, made, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -437,7 +440,7 @@ test('decide records the transfer that an operator names as the payment', async 
   expect(made()).toHaveLength(1);
 });
 
-test('decide rejects not_paid for a reference without an entry', async () => {
+test('`decide` rejects not_paid for a reference without an entry', async () => {
   const { payments, journal } = setup();
   for (const force of [false, true]) {
     const call = payments.transfers.decide('invoice 4711', 'not_paid', { force });
@@ -447,7 +450,7 @@ test('decide rejects not_paid for a reference without an entry', async () => {
   expect(await journal.read('invoice 4711')).toBeUndefined();
 });
 
-test('an ambiguous first search leaves an entry for an operator', async () => {
+test('createOnce leaves an entry for an operator after an ambiguous search', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal: Journal = {
     ...memoryJournal({ now: () => clock.now() }),
@@ -476,7 +479,7 @@ test('an ambiguous first search leaves an entry for an operator', async () => {
   expect(made()).toHaveLength(2);
 });
 
-test("a claim's holder records its payment after another's ambiguous mark", async () => {
+test('a payment is recorded even after another call found it ambiguous', async () => {
   let respond: (() => void) | undefined;
   const { pay, sandbox, journal, made } = setup({
     fetch: async (request) => {
@@ -496,7 +499,7 @@ test("a claim's holder records its payment after another's ambiguous mark", asyn
   expect(made()).toHaveLength(2);
 });
 
-test('an ambiguous payment names at most ten similar transfers', async () => {
+test('the error of an ambiguous payment names at most ten transfers', async () => {
   const { pay, claim, sandbox, journal } = setup();
   await claim();
   for (let each = 0; each < 12; each += 1) sandbox.transfers.create(similar);
@@ -522,7 +525,7 @@ test('createOnce finds its payment among a thousand recorded ones', async () => 
   expect(made()).toHaveLength(1_001);
 });
 
-test('decide records not_paid only after the claim has expired', async () => {
+test('`decide` records not_paid only after the claim has expired', async () => {
   const { payments, claim, clock, journal } = setup();
   await claim();
   clock.jump(1_000);
@@ -538,7 +541,7 @@ test('decide records not_paid only after the claim has expired', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide rejects not_paid if the list shows the payment', async () => {
+test('`decide` rejects not_paid if the list shows the payment', async () => {
   const { payments, claim, clock, sandbox, journal } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -550,7 +553,7 @@ test('decide rejects not_paid if the list shows the payment', async () => {
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'sending' });
 });
 
-test('decide with force accepts not_paid in grace, never before the deadline', async () => {
+test('`force` permits not_paid in the grace period, but not before', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -563,7 +566,7 @@ test('decide with force accepts not_paid in grace, never before the deadline', a
   expect(entry).toMatchObject({ state: 'not_paid', dismissed: [id] });
 });
 
-test('decide with force records not_paid despite 503 everywhere', async () => {
+test('`decide` with `force` records not_paid even if every request fails', async () => {
   const { payments, claim, sandbox, journal, clock } = setup({ maxRetries: 0 });
   await claim();
   clock.jump(totalTimeout);
@@ -574,7 +577,7 @@ test('decide with force records not_paid despite 503 everywhere', async () => {
   expect(entry).not.toHaveProperty('dismissed');
 });
 
-test('createOnce finds a payment although a backup restores its not_paid', async () => {
+test('createOnce finds its payment even if a backup says not_paid', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const memory = memoryJournal({ now: () => clock.now() });
   const { pay, payments, made } = setup({ journal: memory, clock });
@@ -597,7 +600,7 @@ test('createOnce finds a payment although a backup restores its not_paid', async
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce that searches first ignores a transfer ruled out before', async () => {
+test('createOnce with searchFirst ignores a transfer that an operator dismissed', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 15));
   const journal = { ...memoryJournal({ now: () => clock.now() }), searchFirst: 'always' as const };
   const { pay, payments, sandbox, made } = setup({ journal, clock });
@@ -614,7 +617,7 @@ test('createOnce that searches first ignores a transfer ruled out before', async
   expect(made()).toHaveLength(2);
 });
 
-test('later calls of createOnce ignore a transfer that force dismissed', async () => {
+test('later createOnce calls ignore a transfer dismissed with `force`', async () => {
   const { pay, claim, payments, sandbox, journal, clock, made } = setup();
   await claim();
   const { id } = sandbox.transfers.create(input);
@@ -632,7 +635,7 @@ test('later calls of createOnce ignore a transfer that force dismissed', async (
   expect(made()).toHaveLength(2);
 });
 
-test('decide records not_paid only if the key reads the account', async () => {
+test('`decide` records not_paid only if the key can read the account', async () => {
   const { payments, claim, sandbox, journal, clock, operations } = setup();
   await claim();
   clock.jump(totalTimeout + gracePeriod);
@@ -656,7 +659,7 @@ test('decide records not_paid only if the key reads the account', async () => {
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide with force needs no access to the source account', async () => {
+test('`decide` with `force` needs no access to the source account', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   clock.jump(totalTimeout);
@@ -665,7 +668,7 @@ test('decide with force needs no access to the source account', async () => {
   expect(await journal.read(input.description)).toMatchObject({ state: 'not_paid' });
 });
 
-test('decide rejects a transfer id of another reference', async () => {
+test('`decide` rejects the transfer id of another reference', async () => {
   const { pay, payments, claim } = setup();
   await claim();
   const { id } = await pay({ description: 'invoice 4712' });
@@ -673,7 +676,7 @@ test('decide rejects a transfer id of another reference', async () => {
   expect(await inDoubtErrorOf(call)).toMatchObject({ reason: 'conflict' });
 });
 
-test('decide records the operator as resolvedBy in the journal entry', async () => {
+test('`decide` records the operator as `resolvedBy` in the journal entry', async () => {
   const { payments, claim, sandbox, journal, clock } = setup();
   await claim();
   const { id } = sandbox.transfers.create(similar);
@@ -683,7 +686,7 @@ test('decide records the operator as resolvedBy in the journal entry', async () 
   expect(await journal.read('invoice 4711')).toMatchObject(paid);
 });
 
-test("another platform's entry is a conflict that names the platform", async () => {
+test('an entry of another platform is a conflict that names that platform', async () => {
   const { pay, payments, sandbox, claim, operations, clock } = setup();
   await claim();
   const moved = payments.withOptions({
@@ -709,14 +712,17 @@ test.each([
   ['invoice 4711', 'not_paid', { gracePeriod: 0 }, 'options.gracePeriod'],
   ['invoice 4711', 'not_paid', { by: '' }, 'options.by'],
   ['invoice 4711', 'not_paid', { force: 1 }, 'options.force'],
-])('decide(%o, %o, %o) is a ValidationError', async (reference, verdict, options, path) => {
-  const { payments, operations } = setup();
-  const call = payments.transfers.decide(reference as never, verdict as never, options as never);
-  expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
-  expect(operations()).toEqual([]);
-});
+])(
+  'decide(%o, %o, %o) rejects with a ValidationError',
+  async (reference, verdict, options, path) => {
+    const { payments, operations } = setup();
+    const call = payments.transfers.decide(reference as never, verdict as never, options as never);
+    expect((await failureOf(call, ValidationError)).issues).toMatchObject([{ path }]);
+    expect(operations()).toEqual([]);
+  },
+);
 
-test('decide rejects a transfer id that the platform does not know', async () => {
+test('`decide` rejects a transfer id that the platform does not know', async () => {
   const { payments, journal, claim } = setup();
   await claim();
   const call = payments.transfers.decide('invoice 4711', 'txfr_999999');
@@ -795,7 +801,7 @@ test('createOnce resolves if the journal fails after the payment', async () => {
   expect(operations()).toEqual(['transfers.create', 'transfers.list']);
 });
 
-test('createOnce resolves if the journal loses a swap, then fails', async () => {
+test('createOnce resolves even if the journal loses a swap, then fails', async () => {
   const inner = memoryJournal();
   let swaps = 0;
   const { pay, operations } = setup({
@@ -813,7 +819,7 @@ test('createOnce resolves if the journal loses a swap, then fails', async () => 
   expect(operations()).toEqual(['transfers.create']);
 });
 
-test('another recorded transfer for the reference is ambiguous', async () => {
+test('createOnce rejects as ambiguous if another call records a different transfer', async () => {
   const inner = memoryJournal();
   const other = { state: 'paid', transferId: 'txfr_other', paidAt: 0, platform, input } as const;
   const { pay } = setup({
@@ -830,7 +836,7 @@ test('another recorded transfer for the reference is ambiguous', async () => {
   expect(error).toMatchObject({ reason: 'ambiguous', candidates: ['txfr_000001', 'txfr_other'] });
 });
 
-test('createOnce is in_progress if another call sends during its search', async () => {
+test('createOnce rejects as in_progress if another call sends during its search', async () => {
   let other: Promise<unknown> | undefined;
   let reply: (() => void) | undefined;
   const { pay, claim, clock, sandbox, made } = setup({
@@ -858,18 +864,21 @@ test('createOnce is in_progress if another call sends during its search', async 
   expect(made()).toHaveLength(1);
 });
 
-test.each([403, 404])('createOnce is unknown if its recorded transfer is a %i', async (status) => {
-  const { pay, sandbox, made } = setup();
-  const { id } = await pay();
-  const fault = { kind: 'status', status } as const;
-  sandbox.faults.add({ operation: 'transfers.get', fault });
-  const error = await failureOf(pay());
-  expect(error).toMatchObject({ outcome: 'unknown', retryable: true, status });
-  expect(error).toMatchObject({ operation: 'transfers.createOnce' });
-  expect(error.message).toContain(id);
-  expect(await pay()).toMatchObject({ id });
-  expect(made()).toHaveLength(1);
-});
+test.each([403, 404])(
+  'createOnce rejects as unknown if reading its transfer fails with %i',
+  async (status) => {
+    const { pay, sandbox, made } = setup();
+    const { id } = await pay();
+    const fault = { kind: 'status', status } as const;
+    sandbox.faults.add({ operation: 'transfers.get', fault });
+    const error = await failureOf(pay());
+    expect(error).toMatchObject({ outcome: 'unknown', retryable: true, status });
+    expect(error).toMatchObject({ operation: 'transfers.createOnce' });
+    expect(error.message).toContain(id);
+    expect(await pay()).toMatchObject({ id });
+    expect(made()).toHaveLength(1);
+  },
+);
 
 test('createOnce accepts a recorded transfer with another destination', async () => {
   const old = setup();
@@ -884,7 +893,7 @@ test('createOnce accepts a recorded transfer with another destination', async ()
   expect(await pay()).toMatchObject({ id });
 });
 
-test('a lost claim and a second payment name both transfers', async () => {
+test('the error after a lost claim names both transfers that were made', async () => {
   const entries = memoryJournal();
   let isFirst = true;
   const { pay, sandbox, made, payments } = setup({
@@ -962,19 +971,22 @@ test("createOnce removes a connection string's password from a journal error", a
 test.each([
   ['amount', { amount: '2.00' }],
   ['destination', { destinationAccountId: 'acc_000003' }],
-] as const)('createOnce detects another platform by the %s of a transfer', async (_, terms) => {
-  const old = setup();
-  const { id } = await old.pay();
-  const { pay, sandbox } = setup({ journal: old.journal });
-  expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
-    id,
-  });
-  const error = await inDoubtErrorOf(pay());
-  expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
-  expect(error.message).toContain(
-    `names ${id} for this payment, but that transfer is another payment`,
-  );
-});
+] as const)(
+  "createOnce detects another platform by a transfer's different %s",
+  async (_, terms) => {
+    const old = setup();
+    const { id } = await old.pay();
+    const { pay, sandbox } = setup({ journal: old.journal });
+    expect(sandbox.transfers.create({ ...input, ...terms, description: 'rent' })).toMatchObject({
+      id,
+    });
+    const error = await inDoubtErrorOf(pay());
+    expect(error).toMatchObject({ reason: 'conflict', retryable: false, outcome: 'unknown' });
+    expect(error.message).toContain(
+      `names ${id} for this payment, but that transfer is another payment`,
+    );
+  },
+);
 
 test('createOnce accepts a recorded transfer with rewritten description or amount', async () => {
   for (const rewritten of [{ description: 'SEPA 1' }, { amount: '12.40' }]) {
@@ -990,7 +1002,7 @@ test.each([
   ['accepts a transfer with another description', { description: 'by hand' }, true],
   ['accepts a transfer with another amount', { amount: '12.40' }, true],
   ['rejects another description and amount', { amount: '12.40', description: 'rent' }, false],
-] as const)('decide %s', async (_, terms, isTaken) => {
+] as const)('`decide` %s', async (_, terms, isTaken) => {
   const { pay, payments, sandbox, claim, clock } = setup();
   await claim();
   clock.jump(totalTimeout + gracePeriod);
@@ -1004,7 +1016,7 @@ test.each([
   }
 });
 
-test("a PaymentInDoubtError has the failed request's cause and attempts", async () => {
+test("a PaymentInDoubtError has the request's error as cause, and its attempts", async () => {
   const { pay, sandbox } = setup();
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1037,7 +1049,7 @@ test.each<[string, () => Response | Promise<Response>, RegExp]>([
   ['an HTML page', () => new Response('<b>bad gateway</b>', { status: 502 }), /bad gateway/],
   ['a request that nock does not know', () => Promise.reject(nock), /Nock: No match/],
   ['a Response that was read', () => Promise.reject(invalidState), /ReadableStream is locked/],
-])('the message of a doubt says what caused it: %s', async (_, answer, cause) => {
+])('the message of a PaymentInDoubtError names its cause: %s', async (_, answer, cause) => {
   const { payments } = clientOf(
     (request) =>
       request.method === 'GET'
@@ -1051,7 +1063,7 @@ test.each<[string, () => Response | Promise<Response>, RegExp]>([
   }
 });
 
-test("a doubt's message names a mock that repeats an id", async () => {
+test('the message of a PaymentInDoubtError mentions a mock repeating an id', async () => {
   const { payments } = clientOf(
     ({ method }) => respond(method === 'GET' ? 200 : 201, transferCreated),
     { journal: memoryJournal() },
@@ -1094,7 +1106,7 @@ test('totalTimeout ends a search whose list request hangs', async () => {
   expect(clock.passed).toBe(totalTimeout);
 });
 
-test('an abort during the request keeps the claim', async () => {
+test('createOnce keeps its claim if the request is aborted', async () => {
   const { pay, sandbox, journal, made, clock } = setup();
   sandbox.faults.add({
     operation: 'transfers.create',
@@ -1111,7 +1123,7 @@ test('an abort during the request keeps the claim', async () => {
   expect(await pay()).toMatchObject(made()[0] ?? {});
 });
 
-test('an aborted signal makes createOnce ask neither journal nor platform', async () => {
+test('createOnce with an aborted signal asks neither journal nor platform', async () => {
   const { pay, operations, journal } = setup();
   const error = await failureOf(pay({}, { signal: AbortSignal.abort('late') }), AbortError);
   expect(error).toMatchObject({ outcome: 'unknown', cause: 'late' });
@@ -1136,7 +1148,7 @@ test.each([
   expect(operations()).toEqual([]);
 });
 
-test("a suspended createOnce call finds a later call's payment", async () => {
+test("a createOnce call that was suspended finds a later call's payment", async () => {
   const held: (() => void)[] = [];
   const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
   const { pay, clock, sandbox, made } = setup({
@@ -1232,7 +1244,7 @@ function setupAltered(change: (scan: number, data: Transfer[]) => Transfer[]) {
   return { ...world, pay: () => world.pay({}, { journal }), journal, made };
 }
 
-test('createOnce pays once if entry and one scan miss the transfer', async () => {
+test('createOnce pays once if the journal and one scan lack the payment', async () => {
   let missedIn: number | undefined;
   const { pay, made, journal } = setupAltered((scan, data) => {
     const isOurs = ({ description }: Transfer): boolean => description === input.description;
@@ -1245,7 +1257,7 @@ test('createOnce pays once if entry and one scan miss the transfer', async () =>
   expect(made()).toHaveLength(1);
 });
 
-test('createOnce sends nothing if each scan lacks another transfer', async () => {
+test('createOnce sends nothing if its scans show different transfers', async () => {
   const { pay, made, claim, clock } = setupAltered((scan, data) =>
     data.filter((_, at) => at !== scan),
   );
@@ -1254,7 +1266,7 @@ test('createOnce sends nothing if each scan lacks another transfer', async () =>
   expect(made()).toEqual([]);
 });
 
-test('references that differ only in capitals are a conflict', async () => {
+test('createOnce reports a conflict if references differ only in capitals', async () => {
   const { pay, made, payments, journal } = setup();
   const { id } = await pay({ description: 'Invoice 4711' });
   expect(await journal.read('invoice 4711')).toMatchObject({ state: 'paid', transferId: id });
@@ -1267,7 +1279,7 @@ test('references that differ only in capitals are a conflict', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('listUndecided keeps the capitals of the first call', async () => {
+test('listUndecided shows the reference as the first call wrote it', async () => {
   const { pay, payments, sandbox } = setup({ maxRetries: 0 });
   const fault = { kind: 'reset', when: 'before_commit' } as const;
   sandbox.faults.add({ operation: 'transfers.create', fault });
@@ -1278,7 +1290,7 @@ test('listUndecided keeps the capitals of the first call', async () => {
 });
 
 test.each([{}, { description: input.description }])(
-  'createOnce and decide cannot read an entry with input %j',
+  'createOnce and `decide` reject a journal entry with input %j',
   async (terms) => {
     const { pay, payments, journal, made, claim, clock } = setup();
     await claim(clock.now());
@@ -1295,7 +1307,7 @@ test.each([{}, { description: input.description }])(
   },
 );
 
-test('a claim from a clock a year ahead expires in time', async () => {
+test('a claim written by a clock a year ahead expires in time', async () => {
   const { pay, payments, journal, claim, made, clock } = setup();
   const year = 365 * 86_400_000;
   await claim(clock.now() + year + totalTimeout + gracePeriod);
@@ -1319,7 +1331,7 @@ test('a claim from a clock a year ahead expires in time', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('decide accepts not_paid in time despite a clock a day ahead', async () => {
+test('`decide` accepts not_paid in time despite a clock a day ahead', async () => {
   const { payments, journal, claim, clock } = setup();
   const day = 86_400_000;
   await claim(clock.now() + day);
@@ -1333,7 +1345,7 @@ test('decide accepts not_paid in time despite a clock a day ahead', async () => 
   await decide();
 });
 
-test('createOnce does not correct a claim under two minutes ahead', async () => {
+test('createOnce does not correct a claim time under two minutes ahead', async () => {
   const { pay, journal, claim, clock } = setup();
   await claim(clock.now() + totalTimeout + gracePeriod);
   const before = await journal.read(input.description);
@@ -1345,7 +1357,7 @@ test('createOnce does not correct a claim under two minutes ahead', async () => 
 test.each([
   ['is lost', () => Promise.reject(new Error('the connection ended'))],
   ['says that another call has the claim', () => Promise.resolve(false)],
-])('createOnce pays if its claim is written but the reply %s', async (_, reply) => {
+])("createOnce pays if its claim is written but the journal's reply %s", async (_, reply) => {
   const { journal, payments, made } = setup();
   let claims = 0;
   const unlucky: Journal = {
@@ -1372,7 +1384,7 @@ test.each([
       },
     }),
   ],
-])('createOnce sends nothing after a lost reply if the claim %s', async (_, wrap) => {
+])('createOnce sends nothing after a lost journal reply if the claim %s', async (_, wrap) => {
   const { journal, payments, made } = setup();
   const wrapped = wrap(journal);
   const isReal = wrapped !== journal;
@@ -1391,11 +1403,14 @@ test.each([
 test.each<[string, () => unknown]>([
   ['an async function that resolves to false', async () => false],
   ['a function that returns 1', () => 1],
-])('a 405 of a proxy is unknown if isErrorBody is %s', async (_, isErrorBody) => {
-  const { payments } = setup();
-  const proxied = payments.withOptions({
-    platform: { isErrorBody: isErrorBody as () => boolean },
-    fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
-  });
-  expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });
-});
+])(
+  'a creation has outcome unknown after status 405 if isErrorBody is %s',
+  async (_, isErrorBody) => {
+    const { payments } = setup();
+    const proxied = payments.withOptions({
+      platform: { isErrorBody: isErrorBody as () => boolean },
+      fetch: () => Promise.resolve(new Response('<html>nginx</html>', { status: 405 })),
+    });
+    expect(await failureOf(proxied.transfers.create(input))).toMatchObject({ outcome: 'unknown' });
+  },
+);

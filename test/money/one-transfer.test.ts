@@ -80,7 +80,7 @@ const ambiguousOf = async (call: PromiseLike<unknown>) => {
 };
 
 test.each(journals)(
-  "another reference's transfer is ambiguous, in a journal %s",
+  "createOnce rejects as ambiguous about another payment's transfer, in a journal %s",
   async (_, adapt) => {
     const { journal, pay, sandbox } = setup(adapt);
     const { id } = await pay('s-1');
@@ -93,7 +93,7 @@ test.each(journals)(
   },
 );
 
-test('a payment that shares a transfer is not sent again', async () => {
+test('createOnce does not send a payment that shares a transfer again', async () => {
   const { pay, wait, sandbox, stopMerging } = setup();
   await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -105,7 +105,7 @@ test('a payment that shares a transfer is not sent again', async () => {
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('an unreadable shared transfer leaves the payment in doubt', async () => {
+test('a payment stays in doubt if its shared transfer cannot be read', async () => {
   const { pay, journal, sandbox } = setup();
   await pay('s-1');
   const fault = { kind: 'status', status: 503 } as const;
@@ -115,7 +115,7 @@ test('an unreadable shared transfer leaves the payment in doubt', async () => {
   expect(await journal.read('s-2')).toMatchObject({ state: 'sending' });
 });
 
-test('a listed transfer with the reference ends a shared doubt', async () => {
+test('a payment that shared a transfer ends when its own is listed', async () => {
   const { pay, sandbox } = setup();
   await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -123,7 +123,7 @@ test('a listed transfer with the reference ends a shared doubt', async () => {
   expect(await pay('s-2')).toMatchObject({ result: 'found', id });
 });
 
-test('an operator may decide not_paid about a shared transfer', async () => {
+test('an operator may decide not_paid for a payment that shares its transfer', async () => {
   const { pay, wait, run, transfers, sandbox, stopMerging } = setup();
   const { id } = await pay('s-1');
   await ambiguousOf(pay('s-2'));
@@ -146,31 +146,34 @@ test('a batch pays one of two payments that the platform merges', async () => {
   expect(unpaid[0]?.error).toMatchObject({ reason: 'ambiguous' });
 });
 
-test.each(journals)('a journal %s records repeated ids of a new sandbox', async (_, adapt) => {
-  const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  const journal = adapt(memoryJournal());
-  const results: unknown[] = [];
-  for (let round = 1; round <= 3; round += 1) {
-    const sandbox = createPlatform();
-    const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
-    for (let number = 1; number <= 5; number += 1) {
-      const { id, result } = await transfers.createOnce(inputOf(`run${round}-${number}`));
-      results.push(result);
-      expect(await journal.read(`run${round}-${number}`)).toMatchObject({ transferId: id });
+test.each(journals)(
+  'a journal %s accepts transfer ids that a new sandbox repeats',
+  async (_, adapt) => {
+    const print = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const journal = adapt(memoryJournal());
+    const results: unknown[] = [];
+    for (let round = 1; round <= 3; round += 1) {
+      const sandbox = createPlatform();
+      const { transfers } = new PaymentsClient({ ...sandbox.clientOptions, journal });
+      for (let number = 1; number <= 5; number += 1) {
+        const { id, result } = await transfers.createOnce(inputOf(`run${round}-${number}`));
+        results.push(result);
+        expect(await journal.read(`run${round}-${number}`)).toMatchObject({ transferId: id });
+      }
+      expect(sandbox.transfers.list()).toHaveLength(5);
     }
-    expect(sandbox.transfers.list()).toHaveLength(5);
-  }
-  expect(results).toEqual(Array(15).fill('created'));
-  const lines = print.mock.calls.flat().filter((line) => String(line).includes('reset'));
-  expect(lines).toHaveLength(1);
-  // A payment of the platform before is a conflict, and not this platform's transfer.
-  const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
-  const old = await failureOf(transfers.createOnce(inputOf('run1-1')), PaymentInDoubtError);
-  expect(old.reason).toBe('conflict');
-});
+    expect(results).toEqual(Array(15).fill('created'));
+    const lines = print.mock.calls.flat().filter((line) => String(line).includes('reset'));
+    expect(lines).toHaveLength(1);
+    // A payment of the platform before is a conflict, and not this platform's transfer.
+    const { transfers } = new PaymentsClient({ ...createPlatform().clientOptions, journal });
+    const old = await failureOf(transfers.createOnce(inputOf('run1-1')), PaymentInDoubtError);
+    expect(old.reason).toBe('conflict');
+  },
+);
 
 test.each(journals)(
-  "an operator's replaced transfer is free again, in a journal %s",
+  'a transfer that an operator replaced is free again (journal %s)',
   async (_, adapt) => {
     const sandbox = createPlatform();
     const journal = adapt(memoryJournal());
@@ -186,7 +189,7 @@ test.each(journals)(
   },
 );
 
-test('a custom journal may be emptied together with its sandbox', async () => {
+test('a custom journal works after it is emptied with its sandbox', async () => {
   const entries = new Map<string, JournalEntry>();
   const journal = withoutFind(memoryJournal(), entries);
   for (const reference of ['s-1', 's-2']) {
@@ -214,7 +217,7 @@ test('two platforms in one journal may share a transfer id', async () => {
   }
 });
 
-test('a response with the terms of another payment is not believed', async () => {
+test("createOnce does not believe a response with another payment's terms", async () => {
   const sandbox = createPlatform();
   const other = { amount: '99.00', destinationAccountId: 'acc_000003', description: 'first' };
   const fetch = async (request: Request): Promise<Response> => {

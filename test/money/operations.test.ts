@@ -121,26 +121,32 @@ async function serveSteps(...steps: readonly Step[]) {
   return { server, payments, drifts };
 }
 
-test.each(writes)('$method $path is sent once if reset', async ({ method, path, base, call }) => {
-  const { server, payments } = await serveSteps(({ reset }) => {
-    reset();
-  });
-  expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
-  expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual([
-    [method, base === 'root' ? path : `/v0${path}`],
-  ]);
-});
+test.each(writes)(
+  '$method $path is sent once if its connection is reset',
+  async ({ method, path, base, call }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
+      reset();
+    });
+    expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
+    expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual([
+      [method, base === 'root' ? path : `/v0${path}`],
+    ]);
+  },
+);
 
-test.each(reads)('$method $path is sent 3 times if reset', async ({ method, path, base, call }) => {
-  const { server, payments } = await serveSteps(({ reset }) => {
-    reset();
-  });
-  expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
-  const target = base === 'root' ? path : `/v0${path}`;
-  expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual(
-    Array.from({ length: 3 }, () => [method, target]),
-  );
-});
+test.each(reads)(
+  '$method $path is sent 3 times if its connection is reset',
+  async ({ method, path, base, call }) => {
+    const { server, payments } = await serveSteps(({ reset }) => {
+      reset();
+    });
+    expect(await failureOf(call(payments))).toMatchObject({ outcome: 'unknown', method });
+    const target = base === 'root' ? path : `/v0${path}`;
+    expect(server.arrivals.map(({ method, target }) => [method, target])).toEqual(
+      Array.from({ length: 3 }, () => [method, target]),
+    );
+  },
+);
 
 test.each(rows)('$method $path ($operation) is sent again after status 425', async (row) => {
   const { server, payments, drifts } = await serveSteps(responseBytes(425, errorBody), ok(row));
@@ -151,41 +157,55 @@ test.each(rows)('$method $path ($operation) is sent again after status 425', asy
 
 const noIds = [undefined, null, '', 7, 'other_1', { text: 'id' }];
 
-test.each(withId)('$operation needs an id in its response', async ({ good, usable = '', call }) => {
-  const objects = noIds.map((id) => ({ ...Object(good), id }));
-  const slash = { ...Object(good), id: `${usable}1/2` };
-  const bodies = [...objects, { ...Object(good), id: usable }, slash, [], null, 'accepted', [good]];
-  const wrong: unknown[] = [];
-  for (const body of bodies) {
-    const json = responseBytes(
-      200,
-      body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-    );
-    const { server, payments } = await serveSteps(json);
-    const result = await call(payments).then(
-      (data) => data,
-      (error: unknown) => error,
-    );
-    const isRight =
-      result instanceof InvalidResponseError &&
-      result.outcome === 'unknown' &&
-      server.arrivals.length === 1;
-    if (!isRight) wrong.push({ body, result, arrivals: server.arrivals.length });
-  }
-  expect(wrong).toEqual([]);
-});
+test.each(withId)(
+  '$operation rejects a response without an id',
+  async ({ good, usable = '', call }) => {
+    const objects = noIds.map((id) => ({ ...Object(good), id }));
+    const slash = { ...Object(good), id: `${usable}1/2` };
+    const bodies = [
+      ...objects,
+      { ...Object(good), id: usable },
+      slash,
+      [],
+      null,
+      'accepted',
+      [good],
+    ];
+    const wrong: unknown[] = [];
+    for (const body of bodies) {
+      const json = responseBytes(
+        200,
+        body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      );
+      const { server, payments } = await serveSteps(json);
+      const result = await call(payments).then(
+        (data) => data,
+        (error: unknown) => error,
+      );
+      const isRight =
+        result instanceof InvalidResponseError &&
+        result.outcome === 'unknown' &&
+        server.arrivals.length === 1;
+      if (!isRight) wrong.push({ body, result, arrivals: server.arrivals.length });
+    }
+    expect(wrong).toEqual([]);
+  },
+);
 
-test.each(withId)('$operation resolves with an id and odd fields', async ({ usable, call }) => {
-  for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
-    const body = { id: `${usable}9`, ...rest };
-    const { server, payments, drifts } = await serveSteps(responseBytes(200, body));
-    expect(await call(payments)).toEqual(body);
-    expect(drifts).toHaveLength(1);
-    expect(server.arrivals).toHaveLength(1);
-  }
-});
+test.each(withId)(
+  '$operation resolves if its response has an id and odd fields',
+  async ({ usable, call }) => {
+    for (const rest of [{}, { status: 7, createdAt: null, name: [], email: false }]) {
+      const body = { id: `${usable}9`, ...rest };
+      const { server, payments, drifts } = await serveSteps(responseBytes(200, body));
+      expect(await call(payments)).toEqual(body);
+      expect(drifts).toHaveLength(1);
+      expect(server.arrivals).toHaveLength(1);
+    }
+  },
+);
 
-test('a settings update is unknown if its 2xx is no object', async () => {
+test('settings.update rejects as unknown if its 2xx body is no object', async () => {
   const update = rows.find(({ usable }) => usable === 'object');
   for (const body of [{}, { autoEarnEnabled: 'yes' }]) {
     const { payments, drifts } = await serveSteps(responseBytes(200, body));
@@ -201,7 +221,7 @@ test('a settings update is unknown if its 2xx is no object', async () => {
 });
 
 test.each(reads.filter(({ operation }) => operation !== 'request'))(
-  '$operation rejects a 200 response of another shape without a retry',
+  '$operation rejects a response of the wrong shape without a retry',
   async ({ operation, call }) => {
     // A built instruction has no id, so any object is returned.
     const body = operation === 'instructions.build' ? [] : { id: 7 };

@@ -24,7 +24,7 @@ const rejectsWithErrorBody = (status: number): boolean =>
   [307, 308, 501, 505].includes(status) ||
   (status >= 400 && status < 500 && status !== 408 && status !== 499);
 
-test('statusOutcome is as expected for each status from 300 to 599', () => {
+test('statusOutcome is correct for each status from 300 to 599', () => {
   for (const status of span(300, 599)) {
     for (const hasErrorBody of [true, false]) {
       const isRejected = hasErrorBody
@@ -75,7 +75,7 @@ describe.each([
   const isRejected = (status: number): boolean =>
     (body === platformError && rejectsWithErrorBody(status)) || sentBeforeForwarding.has(status);
 
-  test('ends as unknown unless the status proves a rejection', async () => {
+  test('has outcome unknown unless the status proves a rejection', async () => {
     for (const status of span(300, 599)) {
       const { payments, input } = setupReplacingProxy(status, body);
       const { outcome, message } = await failureOf(payments.transfers.create(input), ApiError);
@@ -96,7 +96,7 @@ describe.each([
     }
   });
 
-  test('is found by createOnce unless the status proves a rejection', async () => {
+  test('is found by createOnce unless the status means rejected', async () => {
     for (const status of span(300, 599)) {
       const { sandbox, payments, input } = setupReplacingProxy(status, body);
       const call = payments.transfers.createOnce(input);
@@ -124,14 +124,17 @@ test.each([
   [308, 'https://127.0.0.1/v0', 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [302, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
   [404, http, 'https://127.0.0.1/v0/transfers?a=1', 'unknown'],
-])('status %i from %s, location %s, ends as %s', async (status, baseUrl, location, outcome) => {
-  const headers = location === undefined ? undefined : { location };
-  const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
-  const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
-  expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
-});
+])(
+  'a creation with status %i from %s, location %s, has outcome %s',
+  async (status, baseUrl, location, outcome) => {
+    const headers = location === undefined ? undefined : { location };
+    const { payments } = clientOf(() => respond(status, undefined, headers), { baseUrl });
+    const call = payments.transfers.create(newTransfer, { query: { a: '1' } });
+    expect((await failureOf(call, ApiError)).outcome).toBe(outcome);
+  },
+);
 
-test('statusOutcome is unknown for a status outside 300 to 599', () => {
+test('statusOutcome returns unknown for a status outside 300 to 599', () => {
   for (const status of [0, 100, 101, 103, 199, 200, 204, 299, 600, 700, 999]) {
     for (const kind of kinds) {
       expect(statusOutcome(status, kind, { hasErrorBody: true })).toBe('unknown');
@@ -139,7 +142,7 @@ test('statusOutcome is unknown for a status outside 300 to 599', () => {
   }
 });
 
-test('worstOutcome returns the outcome of the worst attempt of a call', () => {
+test("worstOutcome returns the worst outcome among a call's attempts", () => {
   const of = (...outcomes: ('not_sent' | 'rejected' | 'unknown')[]) =>
     worstOutcome(outcomes.map((outcome) => ({ outcome })));
   expect(of()).toBe('not_sent');
@@ -201,7 +204,7 @@ const proofs: readonly [TransportFacts['runtime'], string, Error][] = [
   ['deno', 'handshake cut', new Error('client error (Connect): tls handshake eof')],
 ];
 
-test.each(proofs)('connectionOutcome on %s is not_sent for "%s"', (runtime, _, error) => {
+test.each(proofs)('connectionOutcome on %s returns not_sent for "%s"', (runtime, _, error) => {
   for (const whole of [error, wrapped(error), wrapped(wrapped(error))]) {
     expect(connectionOutcome(whole, departure(runtime))).toMatchObject({
       outcome: 'not_sent',
@@ -238,7 +241,7 @@ const certificateAlerts = [
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
 ];
 
-test.each(certificateAlerts)('%s proves that the server has read no request', (code) => {
+test.each(certificateAlerts)('connectionOutcome of %s is not_sent only over TLS 1.3', (code) => {
   const sent = { started: true, isFirstByTls13: true };
   expect(connectionOutcome(coded(code), departure('node'), sent)).toMatchObject({
     outcome: 'not_sent',
@@ -256,7 +259,7 @@ test.each([
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
   'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
   'ECONNRESET',
-])('%s proves nothing after the first byte', (code) => {
+])("connectionOutcome of %s is unknown after the request's first byte", (code) => {
   const sent = { started: true, isFirstByTls13: true };
   expect(connectionOutcome(coded(code), departure('node'), sent).outcome).toBe('unknown');
 });
@@ -264,7 +267,7 @@ test.each([
 test.each([
   'write EPROTO 40ED:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:',
   'write EPROTO 40ED:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:',
-])('client and server without a common TLS allow no retry', (message) => {
+])('a connection without a common TLS version is not_sent, without a retry', (message) => {
   const error = Object.assign(new Error(message), { code: 'EPROTO' });
   expect(connectionOutcome(error, departure('node'), { started: false })).toMatchObject({
     outcome: 'not_sent',
@@ -281,12 +284,12 @@ test('a rejected certificate among several addresses allows no retry', () => {
   });
 });
 
-test('a refused connection has one code on Deno and Node', () => {
+test('a refused connection has the same error code on Deno and Node', () => {
   const refused = 'client error (Connect): tcp connect error: Connection refused (os error 111)';
   expect(connectionOutcome(new Error(refused), departure('deno')).code).toBe('ECONNREFUSED');
 });
 
-test('mayResend allows a write again after a 425 or 429', () => {
+test('mayResend allows a second attempt after status 425 or 429', () => {
   for (const status of [425, 429]) {
     for (const kind of ['once', 'idempotent'] as const) {
       const outcome = statusOutcome(status, kind, { hasErrorBody: true });
@@ -295,7 +298,7 @@ test('mayResend allows a write again after a 425 or 429', () => {
   }
 });
 
-test('a rejected certificate on Deno is not_sent, without a retry', () => {
+test('a rejected certificate on Deno has outcome not_sent, without a retry', () => {
   const error = new Error('client error (Connect): invalid peer certificate: UnknownIssuer');
   expect(connectionOutcome(error, departure('deno'))).toMatchObject({
     outcome: 'not_sent',
@@ -335,14 +338,14 @@ const doubts: readonly [TransportFacts['runtime'], string, unknown][] = [
   ['deno', 'mTLS', new Error('received fatal alert: CertificateRequired')],
 ];
 
-test.each(doubts)('connectionOutcome on %s is unknown for "%s"', (runtime, _, error) => {
+test.each(doubts)('connectionOutcome on %s returns unknown for "%s"', (runtime, _, error) => {
   const whole = error instanceof Error ? [error, wrapped(error)] : [error];
   for (const each of whole) {
     expect(connectionOutcome(each, departure(runtime)).outcome).toBe('unknown');
   }
 });
 
-test('connectionOutcome on Node is not_sent only if nothing had started', () => {
+test('connectionOutcome on Node returns not_sent only if no request had started', () => {
   for (const error of [connect('ECONNREFUSED'), reset, undefined]) {
     const of = (evidence: { started?: boolean }) =>
       connectionOutcome(error, departure('node'), evidence).outcome;
@@ -423,7 +426,7 @@ const depthOf = (tree: Tree): number =>
     : 1 +
       Math.max(...tree.members.map(depthOf), tree.cause === undefined ? 0 : depthOf(tree.cause));
 
-test('connectionOutcome is unknown if one cause proves nothing', () => {
+test('connectionOutcome returns unknown if one cause proves nothing', () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       // A deep tree of listed causes may have either outcome.
@@ -435,7 +438,7 @@ test('connectionOutcome is unknown if one cause proves nothing', () => {
   );
 });
 
-test('connectionOutcome stays unknown if an error gets another cause', () => {
+test('connectionOutcome stays unknown if an error has one more cause', () => {
   fc.assert(
     fc.property(anyTree, fc.oneof(listedLeaf, unlistedLeaf), (tree, extra) => {
       const before = connectionOutcome(toError(tree), departure('bun')).outcome;
@@ -450,7 +453,7 @@ test('connectionOutcome stays unknown if an error gets another cause', () => {
   );
 });
 
-test('connectionOutcome is unknown for any value that was thrown', () => {
+test('connectionOutcome returns unknown for any thrown value', () => {
   const circular = new Error('round');
   circular.cause = circular;
   const wordless = Object.assign(new Error(), { message: 5, code: 'ECONNRESET' });
@@ -468,7 +471,7 @@ test('connectionOutcome is unknown for any value that was thrown', () => {
   }
 });
 
-test('connectionOutcome is unknown beyond its limit of causes', () => {
+test('connectionOutcome returns unknown if causes are nested too deeply', () => {
   let error: Error = reset;
   for (let depth = 0; depth < 20; depth += 1) {
     error = Object.assign(connect('ECONNREFUSED'), { cause: error });
@@ -476,7 +479,7 @@ test('connectionOutcome is unknown beyond its limit of causes', () => {
   expect(connectionOutcome(error, departure('bun')).outcome).toBe('unknown');
 });
 
-test('a rejected CONNECT is not_sent, without a retry after a 4xx', () => {
+test('a rejected CONNECT is not_sent, without a retry after status 4xx', () => {
   const node = (status: number): Error =>
     Object.assign(new Error('?'), { code: 'ERR_PROXY_TUNNEL', statusCode: status });
   const unsent = { started: false };

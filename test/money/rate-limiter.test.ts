@@ -52,8 +52,8 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-describe('a 429 response with Retry-After', () => {
-  test('holds back every later call until the time of the Retry-After', async () => {
+describe('a response with status 429 and Retry-After', () => {
+  test('holds back every later call until the Retry-After is over', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')));
     const first = read(payments);
     await flushPromises();
@@ -66,7 +66,7 @@ describe('a 429 response with Retry-After', () => {
     expect(arrivals[1]).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('releases waiting calls one after another at its end', async () => {
+  test('releases waiting calls one after another', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('1')), { maxRetries: 0 });
     void read(payments).catch(() => undefined);
     await flushPromises();
@@ -78,7 +78,7 @@ describe('a 429 response with Retry-After', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(2);
   });
 
-  test('sets a pause that only a longer 429 extends', async () => {
+  test('holds calls back until the longest Retry-After of several is over', async () => {
     for (const waits of [
       ['3', '1'],
       ['1', '3'],
@@ -111,7 +111,7 @@ describe('a 429 response with Retry-After', () => {
 });
 
 describe('a call that the rate limiter holds back', () => {
-  test('ends at once as a RateLimitError if its deadline is short', async () => {
+  test('rejects at once with a RateLimitError if its deadline is short', async () => {
     const { payments, arrivals } = setup(once(throttled('30')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const error = await failureOf(
@@ -161,7 +161,7 @@ describe('a call that the rate limiter holds back', () => {
     return { held, clock, payments, slow };
   };
 
-  test('ends as a RateLimitError if another 429 exceeds its totalTimeout', async () => {
+  test('rejects with a RateLimitError if another 429 exceeds its totalTimeout', async () => {
     const { held, payments, slow } = await holdFirst();
     const waiting = failureOf(
       payments.transfers.get('txfr_1', { totalTimeout: 5_000 }),
@@ -173,7 +173,7 @@ describe('a call that the rate limiter holds back', () => {
     await slow;
   });
 
-  test('fails at once if earlier calls leave it no time', async () => {
+  test('rejects at once if earlier calls leave it no time', async () => {
     const { held, clock, payments, slow } = await holdFirst();
     const before = [read(payments), read(payments)];
     const last = failureOf(payments.transfers.get('txfr_1', { totalTimeout: 4_005 }));
@@ -209,7 +209,7 @@ describe('a call that the rate limiter holds back', () => {
     ]);
   });
 
-  test('can be aborted, is not sent and leaves no timer', async () => {
+  test('can be aborted, which sends nothing and leaves no timer', async () => {
     const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
     await failureOf(read(payments), RateLimitError);
     const caller = new AbortController();
@@ -236,7 +236,7 @@ describe('a call that the rate limiter holds back', () => {
   });
 });
 
-test('an aborted waiting call lets the next one be sent', async () => {
+test('an abort of a waiting call lets the next call be sent', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   const caller = new AbortController();
@@ -250,14 +250,14 @@ test('an aborted waiting call lets the next one be sent', async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('a 503 does not make the rate limiter hold calls back', async () => {
+test('status 503 does not make the rate limiter hold calls back', async () => {
   const { payments, arrivals } = setup(once(respond(503, errorBody)), { maxRetries: 0 });
   await failureOf(read(payments));
   await read(payments);
   expect(arrivals).toEqual([0, 0]);
 });
 
-test('a pause after a 429 holds for its credential and URL', async () => {
+test('a pause after status 429 applies only to its credential and URL', async () => {
   const { payments, arrivals } = setup(once(throttled('5')), { maxRetries: 0 });
   await failureOf(read(payments), RateLimitError);
   await read(payments.withOptions({ apiKey: 'sk_another' }));
@@ -297,7 +297,7 @@ test.each([
   expect(Math.abs(last - before - pause)).toBeLessThan(1);
 });
 
-test("a creation is resent once after a 429's pause", async () => {
+test('a creation is resent once after the pause of status 429', async () => {
   const { clock, payments, arrivals } = setup(once(throttled('5')));
   const created = payments.transfers.create(newTransfer);
   await clock.advance(6_000);
@@ -305,7 +305,7 @@ test("a creation is resent once after a 429's pause", async () => {
   expect(arrivals).toEqual([0, 5_000]);
 });
 
-test('the limiter is at full speed a minute after a 429', async () => {
+test('the limiter is at full speed a minute after status 429', async () => {
   const { clock, payments, arrivals } = setup((count) => (count <= 3 ? throttled() : undefined), {
     maxRetries: 0,
   });
@@ -326,7 +326,7 @@ test.each([
   [20, 64],
   [5, 16],
   [100, 16],
-])('the limiter reaches half of %d per second with %d workers', async (rate, workers) => {
+])('the limiter reaches half of %d calls per second with %d workers', async (rate, workers) => {
   vi.mocked(Math.random).mockRestore();
   let accepted = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -353,7 +353,7 @@ test.each([
   await Promise.all(working);
 });
 
-test('no call is released during the pause after a 429', async () => {
+test('no call is released during the pause after status 429', async () => {
   const plan = fc.record({
     comes: fc.nat(400),
     // A 429 with a Retry-After in seconds, a 429 without one, or a success.

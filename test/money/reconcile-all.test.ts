@@ -149,7 +149,7 @@ describe('the results of reconcileAll', () => {
     ]);
   });
 
-  test('await of reconcileAll resolves to totals and what is not completed', async () => {
+  test('await of reconcileAll resolves to totals and the payments not completed', async () => {
     const { payments } = setup([listedAs(1), listedAs(2), listedAs(3, { status: 'failed' })]);
     const books = payments.transfers.reconcileAll([1, 2, 3, 4].map((number) => salaryOf(number)));
     expect(books.totals).toEqual(noTotals);
@@ -177,7 +177,7 @@ describe('the results of reconcileAll', () => {
     expect(totals.unexpected).toEqual({ ...none, count: 1, amounts: { EURC: '5' } });
   });
 
-  test('the totals add the amounts that each input had when read', async () => {
+  test('the totals add the amounts that inputs had when they were read', async () => {
     const { payments } = setup([listedAs(1, { amount: '1' })]);
     function* readRows() {
       const row = { ...salaryOf(1), description: '', amount: '' };
@@ -196,7 +196,7 @@ describe('the results of reconcileAll', () => {
     expect(open[0]?.input).toBe(open[1]?.input);
   });
 
-  test('await and loops over one reconcileAll call count separate totals', async () => {
+  test('await and loops over one reconcileAll call have separate totals', async () => {
     const { payments } = setup([listedAs(1), listedAs(2)]);
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     const [{ totals }] = await Promise.all([books, collect(books)]);
@@ -215,7 +215,7 @@ describe('the results of reconcileAll', () => {
     ['the currency null', { currency: null }],
     ['no currency', { currency: undefined }],
     ['a currency that is an object', { currency: { code: 'USDC' } }],
-  ])('the totals count a transfer with %s as unreadable', async (_, changes) => {
+  ])('the totals count the amount of a transfer with %s as unreadable', async (_, changes) => {
     const strays = [changes, { id: 'txfr_9', amount: '50.00' }].map((each, at) =>
       listedAs(2, { description: `stray ${at}`, destinationAccountId: 'acc_9', ...each }),
     );
@@ -225,7 +225,7 @@ describe('the results of reconcileAll', () => {
     expect(totals.completed.unreadable).toBe(0);
   });
 
-  test('each loop over reconcileAll starts again, and counts meanwhile', async () => {
+  test('each loop over reconcileAll starts again, and its totals grow meanwhile', async () => {
     const { payments, scans } = setup([listedAs(1), listedAs(2)]);
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(2)]);
     for (let loop = 1; loop <= 2; loop += 1) {
@@ -252,7 +252,7 @@ describe('the results of reconcileAll', () => {
     );
   });
 
-  test("reconcileAll keeps an input's values from before the list was read", async () => {
+  test('reconcileAll compares inputs as they were before it read the list', async () => {
     const input = { ...salaryOf(1), amount: '12.50' as string };
     const { linesOf } = setup(() => {
       input.amount = '99';
@@ -286,7 +286,7 @@ describe("a listed transfer with exactly a payment's reference in reconcileAll",
     expect(row?.transfer).toBeUndefined();
   });
 
-  test('makes the payment ambiguous beside a second one with the reference', async () => {
+  test('makes the payment ambiguous if a second transfer has the reference', async () => {
     for (const changes of [{}, { amount: '99' }]) {
       const second = listedAs(1, { id: 'txfr_9', ...changes });
       const { linesOf } = setup([listedAs(1), second]);
@@ -294,7 +294,7 @@ describe("a listed transfer with exactly a payment's reference in reconcileAll",
     }
   });
 
-  test('completes the payment even beside its incoming side', async () => {
+  test('completes the payment even if its incoming side is listed, too', async () => {
     for (const id of ['txfr_000001', 'txfr_9']) {
       const other = listedAs(1, { id, direction: 'incoming' });
       const { linesOf } = setup([listedAs(1), other]);
@@ -302,7 +302,7 @@ describe("a listed transfer with exactly a payment's reference in reconcileAll",
     }
   });
 
-  test('makes the payment ambiguous if only its incoming side is listed', async () => {
+  test('makes the payment ambiguous if it is listed only as incoming', async () => {
     const { linesOf } = setup([listedAs(1, { direction: 'incoming' })]);
     expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 1']);
   });
@@ -326,12 +326,12 @@ describe('a listed transfer with a similar reference in reconcileAll', () => {
   test.each([
     ['before', [rewritten, listedAs(1)]],
     ['after', [listedAs(1), rewritten]],
-  ])('is unexpected %s a transfer with the exact reference', async (_, page) => {
+  ])('is reported as unexpected %s a transfer with the exact reference', async (_, page) => {
     const { linesOf } = setup(page);
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 completed 1', 'unexpected 9']);
   });
 
-  test('is one of at most ten candidates for the payment', async () => {
+  test('is one of at most ten candidates of the payment', async () => {
     const similar = Array.from({ length: 30 }, (_, at) => ({ ...rewritten, id: `txfr_${at}` }));
     const { rowsOf } = setup(similar as Transfer[]);
     const rows = await rowsOf([salaryOf(1)], unexpected);
@@ -339,7 +339,7 @@ describe('a listed transfer with a similar reference in reconcileAll', () => {
     expect(rows[0]?.candidates).toHaveLength(10);
   });
 
-  test('is no candidate if it is another payment of the journal', async () => {
+  test('is no candidate if it is another payment in the journal', async () => {
     const neighbour = listedAs(9, { description: 'salary 000001 b 000009' });
     const { linesOf } = setup([neighbour], { journal: journalOf({ 9: 'txfr_000009' }) });
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['1 missing', 'unexpected 9']);
@@ -347,7 +347,7 @@ describe('a listed transfer with a similar reference in reconcileAll', () => {
 });
 
 describe('a payment in reconcileAll that has a journal entry', () => {
-  test('does not match an input with the reference in capitals', async () => {
+  test('does not match an input whose reference is in capitals', async () => {
     const { linesOf } = setup([listedAs(1, { description: null, amount: '9.99' })], {
       journal: journalOf({ 1: 'txfr_000001' }),
     });
@@ -355,7 +355,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf(books)).toEqual(['1 missing']);
   });
 
-  test('is found by its transfer id under a rewritten description', async () => {
+  test('is found by its transfer id even if the description was rewritten', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const rewritten = listedAs(2, { description: 'SALARY 000002' });
     const { linesOf } = setup([listedAs(1, { description: null }), rewritten], { journal });
@@ -422,12 +422,15 @@ describe('a payment in reconcileAll that has a journal entry', () => {
   test.each([
     ['has the reference of the other payment', firstReference, ['1 completed 1', '2 ambiguous 1']],
     ['has a changed description', 'Your salary', ['1 ambiguous 1', '2 ambiguous 1']],
-  ])('is ambiguous if its transfer is recorded twice and %s', async (_, description, expected) => {
-    // Our stores keep no second entry with one transfer id, but a store of the caller may.
-    const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000001' });
-    const { linesOf } = setup([listedAs(1, { description })], { journal });
-    expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(expected);
-  });
+  ])(
+    'is ambiguous if two entries record its transfer, which %s',
+    async (_, description, expected) => {
+      // Our stores keep no second entry with one transfer id, but a store of the caller may.
+      const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000001' });
+      const { linesOf } = setup([listedAs(1, { description })], { journal });
+      expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(expected);
+    },
+  );
 
   test('is ambiguous if another transfer has the reference, too', async () => {
     const journal = journalOf({ 1: 'txfr_000001' });
@@ -436,14 +439,14 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1)])).toEqual(['1 ambiguous 91']);
   });
 
-  test('is read by its transfer id if the list lacks it', async () => {
+  test('is read by its transfer id if the list lacks the transfer', async () => {
     const journal = journalOf({ 1: 'txfr_000001', 2: 'txfr_000002' });
     const { linesOf, requests } = setup([], { journal, stored: [listedAs(1)] });
     expect(await linesOf([salaryOf(1), salaryOf(2)])).toEqual(['1 completed 1', '2 missing']);
     expect(requests.slice(1)).toEqual(['GET /transfers/txfr_000001', 'GET /transfers/txfr_000002']);
   });
 
-  test('is searched for if its entry belongs to another platform', async () => {
+  test('is searched for in the list if its entry names another platform', async () => {
     const journal = journalOf({ 1: 'txfr_000009' }, 'https://other.example.com/v0');
     const { linesOf } = setup([listedAs(1), listedAs(9, { description: 'rent 2026-01' })], {
       journal,
@@ -467,7 +470,7 @@ describe('a payment in reconcileAll that has a journal entry', () => {
     expect(await linesOf([salaryOf(1)], unexpected)).toEqual(['unexpected 1', '1 missing']);
   });
 
-  test('makes reconcileAll unknown if the journal or the read fails', async () => {
+  test('makes reconcileAll reject as unknown if journal or transfer cannot be read', async () => {
     const failing = { ...memoryJournal(), read: () => Promise.reject(new Error('down')) };
     const broken = setup([], { journal: failing });
     const error = await failureOf(broken.rowsOf([salaryOf(1)]));
@@ -502,7 +505,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
       ...changes,
     });
 
-  test('is reported only with unexpected, and if it leaves the account', async () => {
+  test('is reported only if option `unexpected` is true and it is outgoing', async () => {
     const page = [
       other(1),
       other(2, { sourceAccountId: 'acc_9', direction: 'incoming' }),
@@ -520,7 +523,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ]);
   });
 
-  test("is reported only between since and until, unlike the inputs' payments", async () => {
+  test('is reported only between `since` and `until`, unlike payments of inputs', async () => {
     const page = [
       other(1, { createdAt: day(0) }),
       other(2, { createdAt: day(10) }),
@@ -545,7 +548,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     expect(all).toHaveLength(6);
   });
 
-  test('is not reported if it is another payment of the journal', async () => {
+  test('is not reported if it is another payment in the journal', async () => {
     const journal = memoryJournal();
     const paid = { state: 'paid', paidAt: 0, platform: baseUrl } as const;
     const [today, yesterday, elsewhere] = [salaryOf(2), salaryOf(1), salaryOf(3)];
@@ -588,7 +591,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     '2026-13-14T10:00:00Z',
     '2025-11-31T10:00:00Z',
     { seconds: 1_768_435_200 },
-  ])('is reported for every range if createdAt is unreadable: %j', async (createdAt) => {
+  ])('is reported for every range if its createdAt is unreadable: %j', async (createdAt) => {
     const { rowsOf } = setup([other(1, { createdAt }), listedAs(6)]);
     const rows = await rowsOf([salaryOf(6)], dayOfJanuary);
     expect(outline(rows)).toEqual(['unexpected 1', '6 completed 6']);
@@ -599,13 +602,13 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ['2026-01-14 23:59:59+00', '2026-01-15 01:00:00+01', '2026-01-16 01:00:00+01'],
     ['2026-01-15T05:29:59,999+05:30', '2026-01-15T05:30:00,001+0530', '2026-01-15 19:00:00,0-05'],
     ['2026-01-14t23:59z', '2026-01-15t00:00z', '2026-01-16T00:00Z'],
-  ])('is reported in range only: not %s, but %s, not %s', async (before, inside, after) => {
+  ])('is reported only within the range: not %s, but %s, not %s', async (before, inside, after) => {
     const page = [before, inside, after].map((createdAt, at) => other(at + 1, { createdAt }));
     const { linesOf } = setup(page);
     expect(await linesOf([salaryOf(6)], dayOfJanuary)).toEqual(['unexpected 2', '6 missing']);
   });
 
-  test('is reported if a createdAt without seconds may be in range', async () => {
+  test('is reported if its createdAt without seconds may be in range', async () => {
     const page = ['2026-01-15T10:00Z', '2026-01-15T10:00:29Z', '2026-01-15T10:00:30Z'].map(
       (createdAt, at) => other(at + 1, { createdAt }),
     );
@@ -626,7 +629,7 @@ describe('a transfer in reconcileAll that belongs to no input', () => {
     ]);
   });
 
-  test('is reported for each of the accounts, even without an input', async () => {
+  test('is reported for each account of option `accounts`, even without inputs', async () => {
     const { rowsOf, linesOf, scans } = setup((_, source) =>
       source === otherCompany ? pagesOf([other(1, { sourceAccountId: source })]) : pagesOf([]),
     );
@@ -668,7 +671,7 @@ describe('the list of transfers that reconcileAll reads', () => {
     // 99 rows of one time before, so that the page of 100 ends among them.
     ['loses rows with equal times', 60, 'rejects'],
     ['holds every row', 0, 'missing'],
-  ])('needs two agreeing scans to prove a payment missing: it %s', async (_, equal, ends) => {
+  ])('needs two agreeing scans before a payment is missing: it %s', async (_, equal, ends) => {
     const rows = Array.from({ length: 150 }, (_row, at) => {
       const second = at >= 60 && at < 60 + equal ? 60 : at;
       const createdAt = new Date(Date.UTC(2026, 0, 15, 10, 0, second)).toISOString();
@@ -689,7 +692,7 @@ describe('the list of transfers that reconcileAll reads', () => {
     }
   });
 
-  test('is read a third time if the second has one page', async () => {
+  test('is read a third time if the second scan has one page', async () => {
     const { linesOf, scans } = setup((scan) =>
       scan === 1 ? pagesOf([listedAs(1)], [listedAs(2)]) : pagesOf([listedAs(2)]),
     );
@@ -697,13 +700,13 @@ describe('the list of transfers that reconcileAll reads', () => {
     expect([...scans.values()]).toEqual([3]);
   });
 
-  test('is read once if every payment was found despite a change', async () => {
+  test('is read once if it shows every payment, even while it changes', async () => {
     const { rowsOf, scans } = setup(moving);
     await rowsOf([salaryOf(1)]);
     expect([...scans.values()]).toEqual([1]);
   });
 
-  test('yields an unexpected transfer once even if read again', async () => {
+  test('shows an unexpected transfer once even if it is read again', async () => {
     const { linesOf } = setup(moving);
     expect(await linesOf([salaryOf(3)], unexpected)).toEqual([
       'unexpected 1',
@@ -716,7 +719,7 @@ describe('the list of transfers that reconcileAll reads', () => {
     ['changes', (scan) => pagesOf([listedAs(1)], [listedAs(10 + scan, { description: 'stray' })])],
     ['has an empty page before its end', () => pagesOf([listedAs(1)], [], [listedAs(2)])],
     ['has an item that is no transfer', () => pagesOf(['x' as unknown as Transfer])],
-  ])('makes reconcileAll reject if the list %s in three readings', async (way, lists) => {
+  ])('makes reconcileAll reject if it %s in three scans', async (way, lists) => {
     const { payments, scans } = setup(lists, { validation: 'report' });
     const books = payments.transfers.reconcileAll([salaryOf(1), salaryOf(3)]);
     const error = await failureOf(books);
@@ -732,7 +735,7 @@ describe('the list of transfers that reconcileAll reads', () => {
     expect([...scans.values()]).toEqual([3]);
   });
 
-  test('is read again if an empty page came before the end', async () => {
+  test('is read again if an empty page comes before the end', async () => {
     const { linesOf } = setup((scan) =>
       scan === 1
         ? pagesOf([listedAs(1)], [], [listedAs(2)])
@@ -786,7 +789,7 @@ describe('an account that reconcileAll cannot read', () => {
       () => respond(200, { data: [], hasMore: true, nextCursor: 'c' }),
       'PaymentsError',
     ],
-  ])('stops no other, and one error names it, if it %s', async (_, refuse, name) => {
+  ])('does not stop other accounts: one error names it if it %s', async (_, refuse, name) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, inputs } = setupRefusal(refuse);
     const books = payments.transfers.reconcileAll(inputs);
@@ -808,7 +811,7 @@ describe('an account that reconcileAll cannot read', () => {
     expect(error.stack).toContain('reconcile-all.test.ts');
   });
 
-  test('has no payments, but is one of the option accounts', async () => {
+  test('is named in the error even if only option `accounts` contains it', async () => {
     vi.spyOn(console, 'warn').mockReturnValue();
     const { payments, inputs } = setupRefusal(closed);
     const books = payments.transfers.reconcileAll(inputs.slice(2), {
@@ -822,7 +825,7 @@ describe('an account that reconcileAll cannot read', () => {
     });
   });
 
-  test('ends reconcileAll at once with a 401', async () => {
+  test('ends reconcileAll at once if the status is 401', async () => {
     const { payments, inputs } = setupRefusal(() => respond(401, { error: 'No.', code: 'no' }));
     const error = await failureOf(payments.transfers.reconcileAll(inputs), AuthenticationError);
     expect(error.errors).toBeUndefined();
@@ -830,7 +833,7 @@ describe('an account that reconcileAll cannot read', () => {
   });
 });
 
-test('the sums of unexpected leave out failed and cancelled transfers', async () => {
+test('the sums of unexpected transfers leave out failed and cancelled transfers', async () => {
   const stray = { description: 'stray' };
   const { payments } = setup([
     listedAs(1, { ...stray, amount: '500.00', status: 'failed' }),
@@ -844,7 +847,7 @@ test('the sums of unexpected leave out failed and cancelled transfers', async ()
   expect(totals.unexpected).toEqual({ count: 5, amounts: { USDC: '58' }, unreadable: 1 });
 });
 
-test('reconcileAll newest first stops reading at transfers older than since', async () => {
+test('with transfersNewestFirst reconcileAll stops reading at transfers older than `since`', async () => {
   const page = (first: number, hour: number) =>
     Array.from({ length: 100 }, (_, at) =>
       listedAs(first + at, {
@@ -884,7 +887,7 @@ test.each([
   expect([requests, journal.reads]).toEqual([[], []]);
 });
 
-test('an error of reconcileAll names both inputs of one reference', async () => {
+test('the error for a repeated reference names both inputs of reconcileAll', async () => {
   const { rowsOf } = setup([]);
   const books = [salaryOf(1), salaryOf(2), { ...salaryOf(3), description: 'SALARY 000001' }];
   const error = await failureOf(rowsOf(books), ValidationError);
@@ -903,7 +906,7 @@ test('an abort of the signal ends reconcileAll', async () => {
   expect(error.cause).toMatchObject({ message: 'enough' });
 });
 
-test('break in a loop over reconcileAll ends the reading', async () => {
+test('`break` in a loop over reconcileAll ends the reading', async () => {
   const { payments, requests } = setup(() =>
     Array.from({ length: 50 }, (_, at) => [listedAs(at, { description: `by hand ${at}` })]),
   );

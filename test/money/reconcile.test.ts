@@ -87,7 +87,7 @@ test.each(['after_commit', 'before_commit'] as const)(
   },
 );
 
-test('startedAt is the time of the first attempt', async () => {
+test('error.startedAt is the time of the first attempt', async () => {
   const sandbox = setup();
   const start = Date.UTC(2026, 0, 15);
   const clock = new VirtualClock(start);
@@ -100,7 +100,7 @@ test('startedAt is the time of the first attempt', async () => {
   expect(error.startedAt).toBe(new Date(start).toISOString());
 });
 
-test('reconcile finds a payment of a node whose clock is behind', async () => {
+test('reconcile finds a payment listed by a node whose clock is behind', async () => {
   const now = Date.parse(minutes(30));
   const slow = new Date(now - 20 * 60_000).toUTCString();
   const right = new Date(now).toUTCString();
@@ -118,7 +118,7 @@ test('reconcile finds a payment of a node whose clock is behind', async () => {
   expect(await payments.transfers.reconcile(invoice, { since: minutes(1) })).toEqual(found(late));
 });
 
-test('reconcile is ambiguous if two listed transfers match the payment', async () => {
+test('reconcile returns ambiguous if two listed transfers match the payment', async () => {
   const twin = { ...match, id: 'txfr_2', createdAt: minutes(2) };
   const { look } = listing(match, { ...match, id: 'txfr_3', amount: '99' }, twin);
   const response = await look();
@@ -126,12 +126,12 @@ test('reconcile is ambiguous if two listed transfers match the payment', async (
   expect(response).toHaveProperty('candidates', [match, twin]);
 });
 
-test('reconcile finds an exact match beside an unreadable amount', async () => {
+test('reconcile finds an exact match beside a transfer with unreadable amount', async () => {
   const unreadable = { ...invoiceMatch, id: 'txfr_2', amount: '12,5O' };
   expect(await listing(unreadable, invoiceMatch).look(invoice)).toEqual(found(invoiceMatch));
 });
 
-test('reconcile names certain matches and a perhaps too old one', async () => {
+test('reconcile names certain matches and one that may be too old', async () => {
   const early = { ...match, id: 'txfr_3', createdAt: minutes(-1.5) };
   expect(await listing(match, { ...match, id: 'txfr_2' }, early).look()).toMatchObject({
     result: 'ambiguous',
@@ -139,7 +139,7 @@ test('reconcile names certain matches and a perhaps too old one', async () => {
   });
 });
 
-test('reconcile is ambiguous if its only match may be too old', async () => {
+test('reconcile returns ambiguous if its only match may be too old', async () => {
   const early = { ...match, createdAt: minutes(-1.5) };
   expect(await listing(early).look()).toEqual(ambiguous(early));
   // A doubtful match also makes a certain match ambiguous.
@@ -147,7 +147,7 @@ test('reconcile is ambiguous if its only match may be too old', async () => {
   expect(await listing(early, twin).look()).toEqual(ambiguous(twin, early));
 });
 
-test('reconcile finds a same reference up to two minutes before since', async () => {
+test('reconcile finds an equal reference up to two minutes before `since`', async () => {
   // The platform may leave out fractions of a second, or its clock may be behind.
   for (const age of [-0.001, -1.9, -2]) {
     const early = { ...invoiceMatch, createdAt: minutes(age) };
@@ -159,12 +159,12 @@ test('reconcile finds a same reference up to two minutes before since', async ()
   expect(await listing(older).look(invoice)).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('reconcile ignores a match older than since by more than clockSkew', async () => {
+test('reconcile ignores a match older than `since` by more than clockSkew', async () => {
   const { look } = listing({ ...match, createdAt: minutes(-2.1) });
   expect(await look()).toEqual({ result: 'not_found', scanned: 1 });
 });
 
-test('clockSkew of reconcile sets how far clocks may differ', async () => {
+test('the option clockSkew of reconcile sets how far clocks may differ', async () => {
   const atOnce = { ...match, createdAt: since };
   const tenMinutesEarly = { ...match, createdAt: minutes(-10) };
   const justBefore = { ...match, createdAt: '2025-12-31T23:59:59.999Z' };
@@ -173,7 +173,7 @@ test('clockSkew of reconcile sets how far clocks may differ', async () => {
   expect(await resultOf([tenMinutesEarly], newTransfer, { clockSkew: 600_000 })).toBe('ambiguous');
 });
 
-test.each([3, 600])('reconcile allows for a clock that is %i minutes ahead', async (ahead) => {
+test.each([3, 600])('reconcile tolerates a clock that is %i minutes ahead', async (ahead) => {
   const now = Date.parse(since) + 5 * 60_000;
   const setup = (age: number, date: string) =>
     clientOf(
@@ -192,7 +192,7 @@ test.each([3, 600])('reconcile allows for a clock that is %i minutes ahead', asy
   }
 });
 
-test('reconcile takes a createdAt without fractions as its whole second', async () => {
+test('reconcile treats a createdAt without fractions as the whole second', async () => {
   const options = { since: '2026-01-01T00:00:00.400Z', clockSkew: 0 };
   const whole = { ...invoiceMatch, createdAt: '2026-01-01T00:00:00Z' };
   expect(await resultOf([whole], invoice, options)).toBe('found');
@@ -206,7 +206,7 @@ test('reconcile takes a createdAt without fractions as its whole second', async 
   expect(await resultOf([exact], invoice, options)).toBe('not_found');
 });
 
-test('reconcile finds a similar description ambiguous unless another is exact', async () => {
+test('reconcile returns ambiguous for a similar description unless another is exact', async () => {
   const foreign = { ...match, id: 'txfr_2', description: 'word 7, '.repeat(20_000) };
   expect(await listing(foreign, invoiceMatch).look(invoice)).toEqual(found(invoiceMatch));
   expect(await resultOf([foreign], invoice)).toBe('ambiguous');
@@ -243,14 +243,14 @@ test('reconcile counts two transfers without an id as two matches', async () => 
   expect(await look()).toMatchObject({ result: 'ambiguous', candidates: [{ id: '' }, { id: '' }] });
 });
 
-test('reconcile is ambiguous if a description is only punctuation', async () => {
+test('reconcile returns ambiguous if a description is only punctuation', async () => {
   const bare = { ...match, description: null };
   const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
   const { look } = listing(bare, other);
   expect(await look({ ...newTransfer, description: '- - -' })).toMatchObject(ambiguous(bare));
 });
 
-test('reconcile measures the clock difference when the response comes', async () => {
+test('reconcile measures the clock difference when the response arrives', async () => {
   const clock = new VirtualClock(Date.parse(since) + 300_000);
   const older = { ...invoiceMatch, createdAt: minutes(-10) };
   const other = { ...older, id: 'txfr_2', description: 'Invoice 8' };
@@ -269,14 +269,14 @@ test('reconcile measures the clock difference when the response comes', async ()
   );
 });
 
-test('reconcile finds a transfer listed twice, once without description', async () => {
+test('reconcile finds a transfer that is listed twice, once without description', async () => {
   const bare = { ...match, description: null };
   for (const list of [listing(bare, invoiceMatch), listing(invoiceMatch, bare)]) {
     expect(await list.look(invoice)).toEqual(found(invoiceMatch));
   }
 });
 
-test('reconcile is ambiguous if the match has an unreadable createdAt', async () => {
+test('reconcile returns ambiguous if the match has an unreadable createdAt', async () => {
   const { look } = listing({ ...match, createdAt: 'yesterday' });
   expect(await look()).toMatchObject({ result: 'ambiguous' });
 });
@@ -299,7 +299,7 @@ test.each([
   '2025-12-31T16:01:00 -08:00',
   '2025-12-31T16:01:00 PST',
   'UTC-8 2025-12-31T16:01:00',
-])('reconcile is ambiguous if the match has the createdAt %s', async (createdAt) => {
+])('reconcile returns ambiguous if the match has the createdAt %s', async (createdAt) => {
   expect(await resultOf([{ ...match, createdAt }])).toBe('ambiguous');
 });
 
@@ -361,7 +361,7 @@ test.each<[string, Partial<TransferCreateInput>, object]>([
   ['no source is shown', {}, { sourceAccountId: '' }],
   ['no currency is shown', {}, { currency: '' }],
   ['the amount is written in an unknown way', {}, { amount: '-12.50' }],
-])('reconcile is ambiguous if the payment is listed so: %s', async (_, changes, listed) => {
+])('reconcile returns ambiguous for a listed payment where %s', async (_, changes, listed) => {
   const input = { ...newTransfer, ...changes } as TransferCreateInput;
   const seen = { ...match, description: input.description, ...listed };
   expect(await resultOf([seen], input)).toBe('ambiguous');
@@ -395,7 +395,7 @@ test('reconcile finds the exact reference among others with its prefix', async (
   expect(await resultOf([...rows, odd], input)).toBe('ambiguous');
 });
 
-test('reconcile is ambiguous if the Date header is weeks behind', async () => {
+test('reconcile returns ambiguous if the Date header is weeks behind', async () => {
   const clock = new VirtualClock(Date.parse('2026-01-10T00:00:00Z'));
   const lastMonth = { ...match, description: 'Rent', createdAt: '2025-12-10T00:00:00Z' };
   for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Sun, 30 Nov 2025 00:00:00 GMT']) {
@@ -410,7 +410,7 @@ test('reconcile is ambiguous if the Date header is weeks behind', async () => {
 });
 
 test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7'])(
-  'reconcile is ambiguous if only case, accents, punctuation or spaces differ: %j',
+  'reconcile returns ambiguous if only case, accents, punctuation or spaces differ: %j',
   async (description) => {
     const input = { ...newTransfer, description };
     expect(await resultOf([invoiceMatch], input)).toBe('ambiguous');
@@ -420,7 +420,7 @@ test.each([' Invoice 7\n', 'Invoice  7', 'invoice 7', 'Invoice-7', 'Invöice 7']
   },
 );
 
-test('reconcile is ambiguous if the listed description is cut', async () => {
+test('reconcile returns ambiguous if the listed description is cut', async () => {
   const description = 'Payout 550e8400-e29b-41d4';
   const whole = { ...match, id: 'txfr_2', description };
   for (let length = 1; length < description.length; length += 1) {
@@ -433,17 +433,20 @@ test('reconcile is ambiguous if the listed description is cut', async () => {
   }
 });
 
-test.each([undefined, null, ''])('a listed description of %j is ambiguous', async (description) => {
-  const bare = { ...match, description };
-  const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
-  for (const list of [listing(bare), listing(bare, other)]) {
-    expect(await list.look(invoice)).toEqual(ambiguous(bare));
-  }
-  const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
-  expect(await listing(bare, certain).look(invoice)).toEqual(found(certain));
-});
+test.each([undefined, null, ''])(
+  'reconcile returns ambiguous for the listed description %j',
+  async (description) => {
+    const bare = { ...match, description };
+    const other = { ...match, id: 'txfr_2', amount: '99', description: 'Rent' };
+    for (const list of [listing(bare), listing(bare, other)]) {
+      expect(await list.look(invoice)).toEqual(ambiguous(bare));
+    }
+    const certain = { ...match, id: 'txfr_3', description: 'Invoice 7' };
+    expect(await listing(bare, certain).look(invoice)).toEqual(found(certain));
+  },
+);
 
-test('reconcile without since excludes an old transfer by its reference alone', async () => {
+test('reconcile without `since` never ignores a transfer because of its age', async () => {
   const old = { ...match, createdAt: minutes(-1_000_000) };
   const { payments } = listing(old);
   expect(await payments.transfers.reconcile(newTransfer)).toEqual(ambiguous(old));
@@ -470,7 +473,7 @@ test('reconcile does not distinguish upper and lower case in a currency', async 
 });
 
 test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'description'])(
-  'reconcile (validation: report) is ambiguous about an unreadable %s',
+  'reconcile (validation: report) returns ambiguous for an unreadable %s',
   async (field) => {
     const odd = { ...match, [field]: 1 };
     const { payments } = clientOf(() => Response.json(page([odd])), { validation: 'report' });
@@ -486,7 +489,7 @@ test.each(['id', 'sourceAccountId', 'amount', 'currency', 'createdAt', 'descript
 );
 
 test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
-  'reconcile (validation: report) is ambiguous if a field is %j',
+  'reconcile (validation: report) returns ambiguous if a field is %j',
   async (odd) => {
     for (const field of ['destinationAccountId', 'createdAt']) {
       const { payments } = clientOf(() => Response.json(page([{ ...match, [field]: odd }])), {
@@ -498,14 +501,14 @@ test.each<[object]>([[{ id: 'acc_2' }], [['acc_2']], [{ toString: 1 }]])(
   },
 );
 
-test('reconcile (validation: report) is unknown if an item is no transfer', async () => {
+test('reconcile (validation: report) rejects as unknown if an item is no transfer', async () => {
   const { payments } = clientOf(() => Response.json(page([null])), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
   expect(error).toMatchObject({ outcome: 'unknown', retryable: false, startedAt: since });
   expect(error.message).toContain('still in doubt');
 });
 
-test('reconcile is ambiguous about an incoming match alone', async () => {
+test('reconcile returns ambiguous if its only match is an incoming transfer', async () => {
   const arriving = { ...match, id: 'txfr_9', direction: 'incoming' };
   expect(await listing(arriving, match).look()).toEqual(found(match));
   expect(await listing(arriving).look()).toEqual(ambiguous(arriving));
@@ -520,7 +523,7 @@ test('reconcile is ambiguous about an incoming match alone', async () => {
   }
 });
 
-test('reconcile (validation: report) is unknown if a page lacks hasMore', async () => {
+test('reconcile (validation: report) rejects as unknown if a page lacks hasMore', async () => {
   const body = { data: [{ ...match, amount: '99' }], nextCursor: 'onwards' };
   const { payments, requests } = clientOf(() => Response.json(body), { validation: 'report' });
   const error = await failureOf(payments.transfers.reconcile(newTransfer, { since }));
@@ -561,7 +564,7 @@ test('reconcile scans a changed list again before it returns not_found', async (
   expect(requests).toHaveLength(6);
 });
 
-test('reconcile keeps a match that its second scan misses', async () => {
+test('reconcile keeps a match that its second scan does not show', async () => {
   const bare = { ...match, createdAt: minutes(-10) };
   let reading = 0;
   // Only the second scan shows the clock difference.
@@ -577,7 +580,7 @@ test('reconcile keeps a match that its second scan misses', async () => {
   expect(await payments.transfers.reconcile(newTransfer, { since })).toEqual(ambiguous(bare));
 });
 
-test('reconcile is unknown if three scans show different transfers', async () => {
+test('reconcile rejects as unknown if three scans show different transfers', async () => {
   const { look, requests } = moving([[a, b], [c]], [[a, b], [d]], [[a], [d], [c]]);
   const error = await failureOf(look());
   expect(error).toMatchObject({ outcome: 'unknown', operation: 'transfers.reconcile' });
@@ -585,7 +588,7 @@ test('reconcile is unknown if three scans show different transfers', async () =>
   expect(requests).toHaveLength(7);
 });
 
-test('reconcile reads one page once, a longer list twice', async () => {
+test('reconcile reads a list of one page once, a longer list twice', async () => {
   for (const [pages, count] of [
     [[[a, b]], 1],
     [[[a], [b]], 4],
@@ -598,13 +601,13 @@ test('reconcile reads one page once, a longer list twice', async () => {
   }
 });
 
-test('reconcile does not believe a second reading that shows fewer pages', async () => {
+test('reconcile scans again if its second scan shows fewer pages', async () => {
   const { look, requests } = moving([[a], [b]], [[a]], [[match, a], [b]]);
   expect(await look()).toEqual(found(match));
   expect(requests).toHaveLength(5);
 });
 
-test("reconcile's scans agree although a later page's clock differs", async () => {
+test("reconcile needs only two scans although a later page's clock differs", async () => {
   const old = { ...match, id: 'txfr_old', createdAt: minutes(-5), amount: '99' };
   const { payments, requests } = clientOf(
     (request) => {
@@ -626,7 +629,7 @@ test('reconcile does not repeat a scan that has a match', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('reconcile is unknown if its second scan fails', async () => {
+test('reconcile rejects as unknown if its second scan fails', async () => {
   const pages = [page([a], 'next'), page([b])];
   const { payments, requests } = clientOf(() =>
     requests.length <= 2
@@ -692,7 +695,7 @@ test.each<[string, TransferCreateInput, Partial<Transfer> | object, boolean]>([
   ['the counterparty', toCounterparty, listedToCounterparty, true],
   ['another partner', toCounterparty, { ...listedToCounterparty, counterpartyId: 'cpty_2' }, false],
   ['a counterparty instead of the account', newTransfer, listedToCounterparty, false],
-])('reconcile decides about a listed transfer with %s', async (name, input, listed, same) => {
+])('reconcile compares a listed transfer with %s', async (name, input, listed, same) => {
   const isWhole = 'type' in listed;
   const { look } = listing(isWhole ? listed : { ...match, ...listed });
   expect((await look(input)).result, name).toBe(same ? 'found' : 'not_found');
@@ -732,27 +735,30 @@ test('reconcile sends its headers and query with the list request', async () => 
   expect(new URL(requests[0]?.url ?? '').searchParams.get('sourceId')).toBe('acc_1');
 });
 
-test.each([401, 403, 404, 503])('reconcile is unknown if a page fails with %i', async (status) => {
-  const body = { error: 'No.', code: 'refused' };
-  const { payments } = clientOf(() => Response.json(body, { status }));
-  const error = await failureOf(
-    payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
-  );
-  expect(error).toBeInstanceOf(ApiError);
-  expect(isOutcomeUnknown(error)).toBe(true);
-  expect(error).toMatchObject({
-    operation: 'transfers.reconcile',
-    retryable: false,
-    startedAt: since,
-    status,
-  });
-  for (const text of [error.message, error.stack ?? '']) {
-    expect(text).toContain('still in doubt');
-    expect(text).toContain(`The platform responded with ${status}`);
-  }
-});
+test.each([401, 403, 404, 503])(
+  'reconcile rejects as unknown if a page fails with status %i',
+  async (status) => {
+    const body = { error: 'No.', code: 'refused' };
+    const { payments } = clientOf(() => Response.json(body, { status }));
+    const error = await failureOf(
+      payments.transfers.reconcile(newTransfer, { since, maxRetries: 0 }),
+    );
+    expect(error).toBeInstanceOf(ApiError);
+    expect(isOutcomeUnknown(error)).toBe(true);
+    expect(error).toMatchObject({
+      operation: 'transfers.reconcile',
+      retryable: false,
+      startedAt: since,
+      status,
+    });
+    for (const text of [error.message, error.stack ?? '']) {
+      expect(text).toContain('still in doubt');
+      expect(text).toContain(`The platform responded with ${status}`);
+    }
+  },
+);
 
-test('reconcile is unknown if its signal is already aborted', async () => {
+test('reconcile rejects as unknown if its signal is already aborted', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const looking = payments.transfers.reconcile(newTransfer, {
     since,
@@ -762,7 +768,7 @@ test('reconcile is unknown if its signal is already aborted', async () => {
   expect(error).toMatchObject({ name: 'AbortError', outcome: 'unknown', retryable: false });
 });
 
-test('an error about a misspelt option of reconcile names the closest', async () => {
+test('the error for a misspelt option of reconcile suggests the closest', async () => {
   const { payments } = clientOf(() => Response.json(page([])));
   const options = { since, clockskew: 1 } as ReconcileOptions;
   const error = await failureOf(
@@ -805,24 +811,27 @@ test.each<[string, unknown, unknown, string]>([
   ['an amount that is a number', { ...newTransfer, amount: 12.5 }, { since }, 'amount'],
   ['no destination', { sourceAccountId: 'acc_1', amount: '1' }, { since }, 'destinationAccountId'],
   ['no input', undefined, { since }, ''],
-])('reconcile rejects %s as unknown, and sends nothing', async (_name, input, options, at) => {
-  const { payments, requests } = clientOf();
-  const looking = payments.transfers.reconcile(
-    input as TransferCreateInput,
-    options as ReconcileOptions,
-  );
-  const error = await failureOf(looking, ValidationError);
-  expect(error.issues.map(({ path }) => path)).toContain(at);
-  // The error must not report not_sent, because a caller who resends the creation would pay twice.
-  expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
-  expect(error.message).toMatch(
-    /^The transfer is still in doubt: the search could not start\.\nDo not/,
-  );
-  expect(error.message).not.toContain('Nothing was sent');
-  expect(requests).toEqual([]);
-});
+])(
+  'reconcile rejects %s with outcome unknown, and sends nothing',
+  async (_name, input, options, at) => {
+    const { payments, requests } = clientOf();
+    const looking = payments.transfers.reconcile(
+      input as TransferCreateInput,
+      options as ReconcileOptions,
+    );
+    const error = await failureOf(looking, ValidationError);
+    expect(error.issues.map(({ path }) => path)).toContain(at);
+    // The error must not report not_sent, because a caller who resends the creation would pay twice.
+    expect(error).toMatchObject({ outcome: 'unknown', retryable: false });
+    expect(error.message).toMatch(
+      /^The transfer is still in doubt: the search could not start\.\nDo not/,
+    );
+    expect(error.message).not.toContain('Nothing was sent');
+    expect(requests).toEqual([]);
+  },
+);
 
-test('an invalid option of reconcile leaves since as startedAt', async () => {
+test('the error for an invalid option of reconcile has `since` as startedAt', async () => {
   const { payments } = clientOf();
   const withSince = await failureOf(
     payments.transfers.reconcile(newTransfer, { since, clockSkew: -1 }),
@@ -837,7 +846,7 @@ test('an invalid option of reconcile leaves since as startedAt', async () => {
   expect(withNone.startedAt).toBe('1970-01-01T00:00:00.000Z');
 });
 
-test('reconcile accepts a since in the future within clockSkew', async () => {
+test('reconcile accepts a `since` in the future within clockSkew', async () => {
   const { payments } = clientOf(() =>
     Response.json({ data: [], hasMore: false, nextCursor: null }),
   );
@@ -848,17 +857,20 @@ test('reconcile accepts a since in the future within clockSkew', async () => {
   });
 });
 
-test.each([7, true, {}, [], null])('reconcile survives the currency %j', async (currency) => {
-  const input = { ...newTransfer, description: 'Inv. 7' };
-  const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
-  const { payments } = clientOf(
-    () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
-    { validation: 'report' },
-  );
-  expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
-    result: 'ambiguous',
-  });
-});
+test.each([7, true, {}, [], null])(
+  'reconcile returns a result for the currency %j',
+  async (currency) => {
+    const input = { ...newTransfer, description: 'Inv. 7' };
+    const odd = { ...match, description: 'Inv. 7', amount: '1250', currency };
+    const { payments } = clientOf(
+      () => Response.json({ data: [odd], hasMore: false, nextCursor: null }),
+      { validation: 'report' },
+    );
+    expect(await payments.transfers.reconcile(input, { since })).toMatchObject({
+      result: 'ambiguous',
+    });
+  },
+);
 
 const reference = 'payroll-2026-11-0017';
 const uuid = '550e8400-e29b-41d4-a716-446655440000';
@@ -914,7 +926,7 @@ const rewrites: readonly (readonly [way: string, requests: string, listed: objec
   ...terms.map(([way, listed]) => [way, reference, listed] as [string, string, object]),
 ];
 
-test('reconcile is ambiguous about a payment rewritten as banks do', async () => {
+test('reconcile returns ambiguous for a payment rewritten as banks do', async () => {
   const missed = await whichFail(rewrites, async (description, listed) => {
     const { look } = listing({ ...match, description, ...listed });
     expect((await look({ ...newTransfer, description })).result).toBe('ambiguous');
@@ -948,7 +960,7 @@ function rewriting(description: string, listed: object) {
   };
 }
 
-test('createOnce pays once if a lost payment is listed rewritten', async () => {
+test('createOnce pays once if its lost payment is listed rewritten', async () => {
   const paidTwice = await whichFail(rewrites, async (description, listed) => {
     const { sandbox, clock, pay, countMade } = rewriting(description, listed);
     const fault = { kind: 'reset', when: 'after_commit' } as const;
@@ -992,7 +1004,7 @@ test.each([
   }
 });
 
-test("reconcile ignores another party's transfer with the description", async () => {
+test("reconcile ignores another party's transfer with the same description", async () => {
   const description = 'Rent';
   const ours = { ...match, description };
   const theirs = { ...ours, id: 'txfr_2', destinationAccountId: 'acc_9' };
@@ -1000,7 +1012,7 @@ test("reconcile ignores another party's transfer with the description", async ()
   expect(await look({ ...newTransfer, description })).toEqual(found(ours));
 });
 
-test('reconcile compares 100 long, alike descriptions in time', async () => {
+test('reconcile compares 100 long, similar descriptions in a short time', async () => {
   const half = 'a'.repeat(500);
   const rows = Array.from({ length: 100 }, (_, at) => ({
     ...match,
@@ -1024,7 +1036,7 @@ function endless(row: (number: number) => object) {
   return { payments, requests };
 }
 
-test('reconcile is ambiguous after a thousand matches of an endless list', async () => {
+test('reconcile returns ambiguous after a thousand matches of an endless list', async () => {
   const { payments, requests } = endless((number) => ({ ...match, id: `txfr_${number}` }));
   const result = await payments.transfers.reconcile(newTransfer, { since });
   expect(result).toMatchObject({
@@ -1035,7 +1047,7 @@ test('reconcile is ambiguous after a thousand matches of an endless list', async
   expect(requests.length).toBeLessThanOrEqual(12);
 });
 
-test('reconcile is ambiguous after a thousand matches from before since', async () => {
+test('reconcile returns ambiguous after a thousand matches older than `since`', async () => {
   const createdAt = minutes(-60);
   const { payments } = endless((number) => ({ ...match, id: `txfr_${number}`, createdAt }));
   expect(await payments.transfers.reconcile(newTransfer, { since })).toMatchObject({
@@ -1082,7 +1094,7 @@ test.each(['', 'txfr_'])('reconcile keeps only matches in memory (ids: %j)', asy
 test.each<[string, object]>([
   ['that reports no more pages, and has a cursor', page([match], 'onwards', false)],
   ['that is empty, and reports that more follow', page([], 'onwards')],
-])('reconcile is unknown after a list page %s', async (_, contradiction) => {
+])('reconcile rejects as unknown after a list page %s', async (_, contradiction) => {
   const { payments, requests } = clientOf(() =>
     Response.json(requests.length === 1 ? contradiction : page([])),
   );

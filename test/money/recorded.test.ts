@@ -21,7 +21,7 @@ async function loseTransfer() {
   return { ...context, lostId, payments, pay };
 }
 
-test('an unknown recorded transfer names both causes and the way out', async () => {
+test('the error for a lost recorded transfer names causes and remedy', async () => {
   const { pay, clock, lostId } = await loseTransfer();
   for (const [ms, retryable] of [
     [0, true],
@@ -36,7 +36,7 @@ test('an unknown recorded transfer names both causes and the way out', async () 
   }
 });
 
-test("an operator's not_paid lets a lost recorded transfer be paid again", async () => {
+test('createOnce pays again after not_paid if the recorded transfer is lost', async () => {
   const { pay, payments, run, clock, lostId } = await loseTransfer();
   clock.jump(60 * minute);
   await run(payments.transfers.decide(input.description, 'not_paid', { force: true }));
@@ -44,7 +44,7 @@ test("an operator's not_paid lets a lost recorded transfer be paid again", async
   expect(await pay()).toMatchObject({ result: 'recorded', id: expect.not.stringMatching(lostId) });
 });
 
-test('a recorded transfer that is another journal payment is a conflict', async () => {
+test('createOnce reports a conflict if its recorded transfer is another payment', async () => {
   const { payments, sandbox, clock, run, journal } = setup();
   const { id } = await run(payments.transfers.createOnce(input));
   // Another reference of the journal, which the platform has under the same id after a reset.
@@ -83,8 +83,8 @@ async function dropTerms() {
   return { ...context, prune, batch, entry };
 }
 
-describe('a payment whose terms prune has dropped', () => {
-  test('is recorded for createOnce, a batch and reconcileAll', async () => {
+describe('a paid entry whose terms prune() has removed', () => {
+  test('counts as paid for createOnce, a batch and reconcileAll', async () => {
     const { pay, batch, made, prune, entry, run, payments } = await dropTerms();
     expect(await pay()).toMatchObject({ result: 'recorded', amount: input.amount });
     expect(await batch()).toMatchObject({ created: 1, recorded: 1 });
@@ -105,7 +105,7 @@ describe('a payment whose terms prune has dropped', () => {
     { sourceAccountId: 'acc_000003' },
     { destinationAccountId: 'acc_000003' },
     { destinationAccountId: undefined, counterpartyId: 'cpty_000001' },
-  ])('is a conflict with other terms: %o', async (changes) => {
+  ])("causes a conflict if the caller's terms are different: %o", async (changes) => {
     const { payments, run, batch, sandbox } = await dropTerms();
     const other = { ...input, ...changes } as OnceInput;
     const error = await inDoubtErrorOf(run(payments.transfers.createOnce(other)));
@@ -117,7 +117,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(sandbox.transfers.list()).toHaveLength(2);
   });
 
-  test('is unreadable without its terms in every other state', async () => {
+  test('is unreadable without its terms if its state is not_paid', async () => {
     const { journal, entry, pay, made } = await dropTerms();
     const paid = await entry();
     const open = { ...paid, state: 'not_paid', resolvedAt: 1 } as never;
@@ -143,7 +143,7 @@ describe('a payment whose terms prune has dropped', () => {
     return { ...context, decide, entry, wrong };
   };
 
-  test('is decided not_paid by the terms of its transfer', async () => {
+  test('can be decided not_paid with the terms of its transfer', async () => {
     const { decide, entry, pay, made } = await recordWrong();
     await decide('not_paid');
     expect(await entry()).toMatchObject({ state: 'not_paid', input });
@@ -151,7 +151,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(made()).toHaveLength(1);
   });
 
-  test('is not decided by a transfer with other terms', async () => {
+  test('rejects the decision for a transfer with other terms', async () => {
     const { decide, entry, sandbox } = await recordWrong();
     const { id } = sandbox.transfers.create({ ...input, amount: '1.00', description: 'by hand' });
     expect(await inDoubtErrorOf(decide(id))).toMatchObject({ reason: 'conflict' });
@@ -160,7 +160,7 @@ describe('a payment whose terms prune has dropped', () => {
     expect(await entry()).toMatchObject({ transferId: right, input });
   });
 
-  test('is not decided if its recorded transfer is lost', async () => {
+  test('rejects a decision if its recorded transfer is lost', async () => {
     const { decide, payments, entry, wrong, sandbox } = await recordWrong();
     const fetch = async (request: Request) =>
       request.url.endsWith(wrong.id)
@@ -172,25 +172,28 @@ describe('a payment whose terms prune has dropped', () => {
     expect(await entry()).toMatchObject({ state: 'paid' });
   });
 
-  test.each(['hidden terms', 'another platform'])('is not decided as not paid: %s', async (why) => {
-    const { decide, entry, payments, sandbox } = await recordWrong();
-    const { baseUrl } = payments.toJSON();
-    const fetch = async (request: Request) => {
-      const url = request.url.replace('https://moved.invalid/v0', baseUrl);
-      const body = (await (await sandbox.fetch(new Request(url, request))).json()) as object;
-      return Response.json(why === 'hidden terms' ? { ...body, amount: undefined } : body);
-    };
-    const client =
-      why === 'hidden terms'
-        ? payments.withOptions({ fetch })
-        : payments.withOptions({ fetch, baseUrl: 'https://moved.invalid/v0' });
-    const error = await inDoubtErrorOf(decide('not_paid', client));
-    expect(error).toMatchObject({ reason: 'conflict' });
-    expect(error.message).toContain('has dropped the terms of this payment');
-    expect(await entry()).toMatchObject({ state: 'paid' });
-  });
+  test.each(['hidden terms', 'another platform'])(
+    'rejects the decision not_paid because of %s',
+    async (why) => {
+      const { decide, entry, payments, sandbox } = await recordWrong();
+      const { baseUrl } = payments.toJSON();
+      const fetch = async (request: Request) => {
+        const url = request.url.replace('https://moved.invalid/v0', baseUrl);
+        const body = (await (await sandbox.fetch(new Request(url, request))).json()) as object;
+        return Response.json(why === 'hidden terms' ? { ...body, amount: undefined } : body);
+      };
+      const client =
+        why === 'hidden terms'
+          ? payments.withOptions({ fetch })
+          : payments.withOptions({ fetch, baseUrl: 'https://moved.invalid/v0' });
+      const error = await inDoubtErrorOf(decide('not_paid', client));
+      expect(error).toMatchObject({ reason: 'conflict' });
+      expect(error.message).toContain('has dropped the terms of this payment');
+      expect(await entry()).toMatchObject({ state: 'paid' });
+    },
+  );
 
-  test('is not decided as not paid while its transfer is listed', async () => {
+  test('rejects the decision not_paid while its transfer is listed', async () => {
     const { payments, run, entry } = await dropTerms();
     const verdict = payments.transfers.decide(input.description, 'not_paid', { force: true });
     expect((await inDoubtErrorOf(run(verdict))).message).toContain('what may be the payment');
@@ -199,7 +202,7 @@ describe('a payment whose terms prune has dropped', () => {
 });
 
 test.each(['paid by card', 'PAYROLL-2026-11-EMPLOYEE-0017', null, 'payroll-2026-11-employee-9999'])(
-  'a recorded transfer shown as %j is still the payment',
+  'createOnce accepts its recorded transfer under the description %j',
   async (description) => {
     const { sandbox, clock, run } = setup();
     const options = { ...sandbox.clientOptions, clock, journal: memoryJournal() };

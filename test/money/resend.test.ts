@@ -75,7 +75,7 @@ const statusRows = statuses.flatMap(([status, error, outcome, resend]) =>
 );
 
 test.each(statusRows)(
-  'a call ($kind) after status $status ends as $outcome',
+  'a call ($kind) after status $status has outcome $outcome',
   async ({ status, kind, error: errorClass, outcome, resend }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     for (const [name, bytes] of bodies) {
@@ -100,19 +100,24 @@ test.each(statusRows)(
   },
 );
 
-test.each(kinds)('a call (%s) is not retried after x-should-retry: false', async (kind) => {
-  for (const status of [429, 503]) {
-    const server = await rawServer(responseBytes(status, errorBody, { 'x-should-retry': 'false' }));
-    const payments = clientAt(server, { clock: new VirtualClock() });
-    expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
-      status,
-      retryable: false,
-    });
-    expect(server.arrivals).toHaveLength(1);
-  }
-});
+test.each(kinds)(
+  'a call (%s) is not retried after the header x-should-retry: false',
+  async (kind) => {
+    for (const status of [429, 503]) {
+      const server = await rawServer(
+        responseBytes(status, errorBody, { 'x-should-retry': 'false' }),
+      );
+      const payments = clientAt(server, { clock: new VirtualClock() });
+      expect(await failureOf(calls[kind].send(payments), ApiError)).toMatchObject({
+        status,
+        retryable: false,
+      });
+      expect(server.arrivals).toHaveLength(1);
+    }
+  },
+);
 
-test('a creation is not retried after a 503 with x-should-retry: true', async () => {
+test('a creation is not retried after status 503 with x-should-retry: true', async () => {
   const server = await rawServer(responseBytes(503, errorBody, { 'x-should-retry': 'true' }));
   await failureOf(calls['once POST'].send(clientAt(server)), ServerError);
   expect(server.arrivals).toHaveLength(1);
@@ -200,7 +205,7 @@ const faultRows = faults.flatMap((fault) =>
 );
 
 test.each(faultRows)(
-  'a call ($kind) over $transport ends as unknown after $name',
+  'a call ($kind) over $transport has outcome unknown after $name',
   async ({ step, error: errorClass, facts, resend, accepted, kind, options }) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const clock = new VirtualClock();
@@ -230,7 +235,7 @@ test.each(faultRows)(
   },
 );
 
-test.each(kinds)('a call (%s) ends as not_sent if the connection is refused', async (kind) => {
+test.each(kinds)('a call (%s) has outcome not_sent if the connection is refused', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const payments = clientAt(closedPort);
   const error = await failureOf(calls[kind].send(payments), ConnectionError);
@@ -253,19 +258,22 @@ const namesAre = (response: (host: string, done: Lookup) => void) =>
 const nameRows = ['ENOTFOUND', 'EAI_AGAIN'].flatMap((code) =>
   kinds.map((kind) => ({ code, kind })),
 );
-test.each(nameRows)('a call ($kind) is not_sent if DNS ends in $code', async ({ code, kind }) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const lookup = namesAre((hostname, done) => {
-    const facts = { code, syscall: 'getaddrinfo', hostname };
-    done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
-  });
-  const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
-  const error = await failureOf(calls[kind].send(payments), ConnectionError);
-  expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
-  expect(lookup).toHaveBeenCalledTimes(3);
-});
+test.each(nameRows)(
+  'a call ($kind) has outcome not_sent if DNS fails with $code',
+  async ({ code, kind }) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const lookup = namesAre((hostname, done) => {
+      const facts = { code, syscall: 'getaddrinfo', hostname };
+      done(Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), facts));
+    });
+    const payments = clientAt({ baseUrl: 'https://nowhere.invalid/v0' });
+    const error = await failureOf(calls[kind].send(payments), ConnectionError);
+    expect(error).toMatchObject({ code, outcome: 'not_sent', retryable: true });
+    expect(lookup).toHaveBeenCalledTimes(3);
+  },
+);
 
-test.each(kinds)('a call (%s) is not_sent if all addresses refuse', async (kind) => {
+test.each(kinds)('a call (%s) has outcome not_sent if all addresses refuse', async (kind) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   namesAre((_, done) => {
     done(null, [
@@ -282,26 +290,29 @@ test.each(kinds)('a call (%s) is not_sent if all addresses refuse', async (kind)
   });
 });
 
-test.each(kinds)('a call (%s) arrives once if its first attempt was refused', async (kind) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  const clock = new VirtualClock();
-  const { good, status, send } = calls[kind];
-  const server = await rawServer(responseBytes(status, good));
-  // No server listens at the first address of the host name.
-  const hosts = ['127.0.0.2', '127.0.0.1'];
-  namesAre((_, done) => {
-    done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
-  });
-  const waits = Promise.withResolvers<unknown>();
-  const baseUrl = `http://localhost:${server.port}/v0`;
-  const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
-  expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
-  await clock.advance(125);
-  expect(await call).toEqual(good);
-  expect(server.arrivals).toHaveLength(1);
-});
+test.each(kinds)(
+  'a call (%s) arrives once although its first attempt was refused',
+  async (kind) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const clock = new VirtualClock();
+    const { good, status, send } = calls[kind];
+    const server = await rawServer(responseBytes(status, good));
+    // No server listens at the first address of the host name.
+    const hosts = ['127.0.0.2', '127.0.0.1'];
+    namesAre((_, done) => {
+      done(null, [{ address: hosts.shift() ?? '', family: 4 }]);
+    });
+    const waits = Promise.withResolvers<unknown>();
+    const baseUrl = `http://localhost:${server.port}/v0`;
+    const call = send(clientAt({ baseUrl }, { clock, hooks: { onRetry: waits.resolve } }));
+    expect(await waits.promise).toMatchObject({ reason: 'ECONNREFUSED' });
+    await clock.advance(125);
+    expect(await call).toEqual(good);
+    expect(server.arrivals).toHaveLength(1);
+  },
+);
 
-test('a creation is not retried again if its retry is unknown', async () => {
+test('a creation is not sent again if its retry has outcome unknown', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(
     responseBytes(429, errorBody),
@@ -321,7 +332,7 @@ test('a creation is not retried again if its retry is unknown', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('an unknown first attempt makes the call unknown despite a rejection', async () => {
+test('a call has outcome unknown if only its first attempt does', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const server = await rawServer(responseBytes(502, html), responseBytes(404, errorBody));
   const error = await failureOf(clientAt(server).transfers.get('txfr_1'), NotFoundError);

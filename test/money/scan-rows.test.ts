@@ -152,11 +152,14 @@ test.each<{ name: string; first: Scan; second: Scan; isBounded?: boolean; agree:
     second: { minutes: hundred },
     agree: false,
   },
-])('two scans that $name agree: $agree', ({ first, second, isBounded, agree }) => {
-  expect(compareScans(first, second, isBounded)).toBe(agree);
-});
+])(
+  'ScanRows says whether two scans that $name agree: $agree',
+  ({ first, second, isBounded, agree }) => {
+    expect(compareScans(first, second, isBounded)).toBe(agree);
+  },
+);
 
-test('of three scans, only the last two are compared', () => {
+test('ScanRows compares only the last two of three scans', () => {
   const rows = new ScanRows();
   addScan(rows, { minutes: [50, ...hundred] });
   addScan(rows, { minutes: without(hundred, 50) });
@@ -168,7 +171,7 @@ test('of three scans, only the last two are compared', () => {
   expect(rows.agree(false)).toBe(false);
 });
 
-test('a scan of an incomplete list is compared with no other', () => {
+test('ScanRows does not compare the scan of an incomplete list', () => {
   const rows = new ScanRows();
   addScan(rows, { minutes: hundred });
   addScan(rows, { minutes: range(1, 50) });
@@ -180,7 +183,7 @@ test('a scan of an incomplete list is compared with no other', () => {
   expect([others.hasPrevious, others.agree(false)]).toEqual([false, false]);
 });
 
-test('two sides of a transfer are two rows, not a repeat', () => {
+test('ScanRows does not count both sides of a transfer as repeated', () => {
   const createdAt = new Date(noon).toISOString();
   const outgoing = { id: 'txfr_1', createdAt, direction: 'outgoing' } as Transfer;
   const incoming = { ...outgoing, direction: 'incoming' } as Transfer;

@@ -47,13 +47,16 @@ test.each<[string, number | undefined, boolean]>([
   ['has its first claim from a day ago', now - day, false],
   ['has its first claim from an hour later, by a clock that was ahead', now + hour, true],
   ['has claims of unknown age', 0, false],
-])('a store that %s: %s searches first: %s', async (_, firstAt, isSearched) => {
-  const { createClient, count } = setup(() => firstAt);
-  expect(await createClient().createOnce(input)).toMatchObject({ result: 'created' });
-  expect(count()).toMatchObject({ lists: isSearched ? 1 : 0, made: 1 });
-});
+])(
+  'a store that %s (firstClaimAt: %s) searches before its claim: %s',
+  async (_, firstAt, isSearched) => {
+    const { createClient, count } = setup(() => firstAt);
+    expect(await createClient().createOnce(input)).toMatchObject({ result: 'created' });
+    expect(count()).toMatchObject({ lists: isSearched ? 1 : 0, made: 1 });
+  },
+);
 
-test('a store lost on its first day finds what was paid', async () => {
+test('createOnce finds a payment that a lost store had recorded', async () => {
   const { clock, createClient, count } = setup();
   const { id } = await createClient().createOnce(input);
   await clock.advance(30 * day);
@@ -68,7 +71,7 @@ test('a store lost on its first day finds what was paid', async () => {
   expect(count()).toMatchObject({ lists, made: 4 });
 });
 
-test('a store is not asked again after its first claim', async () => {
+test('createOnce asks a store for firstClaimAt only at its first claims', async () => {
   const { createClient, count } = setup();
   const transfers = createClient();
   for (const description of ['first', 'second', 'third', 'fourth']) {
@@ -78,7 +81,7 @@ test('a store is not asked again after its first claim', async () => {
 });
 
 test.each([null, '2026-11-28', Number.NaN, new Date(now)])(
-  'a store whose first claim was at %s sends nothing',
+  "createOnce sends nothing if the store's first claim was at %s",
   async (time) => {
     const { createClient, count } = setup(() => time);
     const error = await failureOf(createClient().createOnce(input), PaymentInDoubtError);

@@ -85,7 +85,7 @@ test('similar() lists a payment with its reference, state, time and transfer', a
 });
 
 test.each([{ amount: '12.5' }, { amount: '12.500' }, { currency: 'USDC' }, { currency: 'usdc' }])(
-  'similar() takes equal terms for the same: %o',
+  'similar() treats differently written terms as equal: %o',
   async (terms) => {
     const { find, pay } = setup();
     await pay(one);
@@ -120,7 +120,7 @@ test('similar() lists no payment of another platform', async () => {
   expect(await find(other)).toEqual([]);
 });
 
-test('similar() lists what was first claimed in the last 30 days', async () => {
+test('similar() lists payments that were first claimed within 30 days', async () => {
   const { clock, find, pay } = setup();
   await pay(one);
   clock.jump(30 * dayMs);
@@ -129,7 +129,7 @@ test('similar() lists what was first claimed in the last 30 days', async () => {
   expect((await find(salaryOf(3)))?.map(({ reference }) => reference)).toEqual([other.description]);
 });
 
-test('similar() counts from the claim after a not_paid', async () => {
+test('similar() counts the 30 days from the claim after a not_paid', async () => {
   const context = setup();
   const { clock, payments, run, find, pay, state } = context;
   await claimAsDead(context, one);
@@ -143,7 +143,7 @@ test('similar() counts from the claim after a not_paid', async () => {
   expect(await find(salaryOf(3))).toMatchObject([{ reference: one.description, at }]);
 });
 
-test('similar() lists the open payments, newest first', async () => {
+test('similar() also lists open payments, newest first', async () => {
   const context = setup();
   const { clock, journal, find } = context;
   await claimAsDead(context, one);
@@ -158,7 +158,7 @@ test('similar() lists the open payments, newest first', async () => {
   ]);
 });
 
-test('similar() omits the payment itself, whatever its case', async () => {
+test('similar() omits the payment itself, even in other capitals', async () => {
   const { clock, sandbox, payments, run, find } = setup();
   const input = { ...one, description: 'SALARY 000001' };
   const fault = { kind: 'reset', when: 'before_commit' } as const;
@@ -169,7 +169,7 @@ test('similar() omits the payment itself, whatever its case', async () => {
   expect(await find(other)).toMatchObject([{ reference: input.description }]);
 });
 
-test('similar() lists at most 100 payments, the newest', async () => {
+test('similar() lists only the 100 newest payments', async () => {
   const context = setup();
   const { clock, find } = context;
   for (const input of createSalaries(102)) {
@@ -189,7 +189,7 @@ test('similar() lists a payment that an operator recorded without a claim', asyn
   expect(await find(other)).toMatchObject([{ reference: one.description, transferId: id }]);
 });
 
-test('similar() compares what is sent, not what authorize changed', async () => {
+test('similar() compares what is sent, not what `authorize` changed', async () => {
   const found: unknown[] = [];
   const { pay, payments, run } = setup(
     {},
@@ -206,7 +206,7 @@ test('similar() compares what is sent, not what authorize changed', async () => 
   expect(found).toMatchObject([[{ reference: one.description }]]);
 });
 
-test('the journal is asked only if authorize calls similar()', async () => {
+test('the journal is asked only if `authorize` calls similar()', async () => {
   const { calls, find, pay } = setup();
   await pay(one);
   expect(calls).toEqual([]);
@@ -214,14 +214,14 @@ test('the journal is asked only if authorize calls similar()', async () => {
   expect(calls).toHaveLength(1);
 });
 
-test('create shows similar payments, also with its own description', async () => {
+test('similar() of create lists even a payment with the same description', async () => {
   const { find, pay } = setup();
   await pay(one);
   const found = await find(one, ({ transfers }) => transfers.create(one));
   expect(found).toMatchObject([{ reference: one.description }]);
 });
 
-test('a batch shows each payment those that were claimed before it', async () => {
+test('similar() lists, for each payment of a batch, those claimed before', async () => {
   const { payAll, state } = setup();
   await payAll(createSalaries(3), { concurrency: 1 });
   expect(state.found.map((found) => found?.length)).toEqual([0, 1, 2]);
@@ -234,7 +234,7 @@ describe('the journal that similar() asks', () => {
     return { ...context, journal };
   };
 
-  test('is that of withOptions', async () => {
+  test('is the one of withOptions', async () => {
     const { find, journal, pay } = setupTwo();
     await pay(one);
     expect(
@@ -244,20 +244,23 @@ describe('the journal that similar() asks', () => {
     ).toEqual([]);
   });
 
-  test.each(['createOnce', 'createAllOnce'] as const)('is the option of %s', async (method) => {
-    const { find, journal, pay } = setupTwo();
-    await pay(one);
-    const make = async ({ transfers }: PaymentsClient): Promise<unknown> =>
-      method === 'createOnce'
-        ? transfers.createOnce(other, { journal })
-        : transfers.createAllOnce([other], { journal });
-    expect(await find(other, make)).toEqual([]);
-    const third = salaryOf(3);
-    const again = ({ transfers }: PaymentsClient) => transfers.createOnce(third, { journal });
-    expect(await find(third, again)).toMatchObject([{ reference: other.description }]);
-  });
+  test.each(['createOnce', 'createAllOnce'] as const)(
+    'is the one in the options of %s',
+    async (method) => {
+      const { find, journal, pay } = setupTwo();
+      await pay(one);
+      const make = async ({ transfers }: PaymentsClient): Promise<unknown> =>
+        method === 'createOnce'
+          ? transfers.createOnce(other, { journal })
+          : transfers.createAllOnce([other], { journal });
+      expect(await find(other, make)).toEqual([]);
+      const third = salaryOf(3);
+      const again = ({ transfers }: PaymentsClient) => transfers.createOnce(third, { journal });
+      expect(await find(third, again)).toMatchObject([{ reference: other.description }]);
+    },
+  );
 
-  test('leaves similar out if it is absent or cannot list', async () => {
+  test('makes `authorize` receive no similar() if it cannot list', async () => {
     const proposals: ProposedPayment[] = [];
     const authorize = (payment: ProposedPayment) => proposals.push(payment) > 0;
     const { payments, run, sandbox } = setupBatch(
@@ -302,15 +305,18 @@ function paidEntry(input: OnceInput): JournalEntry {
 }
 
 describe.each(failures)('if the journal %s', (_, wrong, cause) => {
-  test.each(['create', 'createOnce'] as const)('%s is vetoed and sends nothing', async (method) => {
-    const context = setup({ wrapJournal: () => wrong });
-    const { payments, run, journal, operations } = context;
-    const error = await failureOf(run(payments.transfers[method](other)), PaymentVetoedError);
-    expect(error).toMatchObject({ outcome: 'not_sent', attempts: [] });
-    expect(error.cause).toEqual(cause);
-    expect(operations()).toEqual([]);
-    expect(await journal.read(other.description)).toBeUndefined();
-  });
+  test.each(['create', 'createOnce'] as const)(
+    '%s is vetoed by a failing similar() and sends nothing',
+    async (method) => {
+      const context = setup({ wrapJournal: () => wrong });
+      const { payments, run, journal, operations } = context;
+      const error = await failureOf(run(payments.transfers[method](other)), PaymentVetoedError);
+      expect(error).toMatchObject({ outcome: 'not_sent', attempts: [] });
+      expect(error.cause).toEqual(cause);
+      expect(operations()).toEqual([]);
+      expect(await journal.read(other.description)).toBeUndefined();
+    },
+  );
 });
 
 test('a payment is not sent if similar() takes longer than totalTimeout', async () => {
@@ -323,7 +329,7 @@ test('a payment is not sent if similar() takes longer than totalTimeout', async 
   expect(operations()).toEqual([]);
 });
 
-test('similar() omits unpaid and unequal rows that a journal lists', async () => {
+test('similar() omits rows of the journal that are unpaid or different', async () => {
   const right = paidEntry(one);
   const claimedAt = Date.UTC(2026, 0, 14);
   const rows = [
@@ -343,7 +349,7 @@ test('similar() omits unpaid and unequal rows that a journal lists', async () =>
   ]);
 });
 
-test("similar() lists an earlier version's payment with an invalid reference", async () => {
+test('similar() lists a payment whose reference only an earlier version allowed', async () => {
   const old = { ...one, description: 'PO{5}' };
   const row = { reference: 'po{5}', entry: paidEntry(old), claimedAt: Date.UTC(2026, 0, 14) };
   const { find } = setup({ wrapJournal: () => ({ similar: async () => [row] as never }) });

@@ -64,7 +64,7 @@ function breakAfter({ sandbox }: World, paid: number, fault: SandboxFault, times
 const quota = { kind: 'status', status: 429, retryAfter: 6 * 3_600 } as const;
 const unavailable = { kind: 'status', status: 503 } as const;
 
-describe('a platform that accepts nothing for long', () => {
+describe('a platform that accepts no payment for a long time', () => {
   test('a six-hour quota ends a batch of 200 rows at once', async () => {
     const world = setupBatch();
     const { clock, sandbox, count } = world;
@@ -99,7 +99,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(new Set(world.paid()).size).toBe(200);
   });
 
-  test('a hook that freezes errors lets a batch give up', async () => {
+  test('a batch gives up even if a hook freezes its errors', async () => {
     const world = setupBatch();
     breakAfter(world, 0, quota);
     const onCall = ({ error }: { readonly error?: object | undefined }) => {
@@ -131,7 +131,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(clock.passed - startedAt).toBeLessThanOrEqual(retryTimeout + 2 * totalTimeout);
   });
 
-  test('a batch that runs again during the quota sends one request', async () => {
+  test('a batch that runs again during the quota sends one payment', async () => {
     const world = setupBatch();
     breakAfter(world, 0, quota);
     await runBatch(world, createSalaries(50));
@@ -142,7 +142,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(world.count('transfers.create') - sent).toBe(1);
   });
 
-  test('an endless Retry-After of 59 s ends a batch after retryTimeout', async () => {
+  test('a Retry-After of 59 s each time ends a batch after retryTimeout', async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...quota, retryAfter: 59 });
     const { rows, tookMs } = await runBatch(world, createSalaries(120));
@@ -168,7 +168,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(counts.retryAt).toBeGreaterThan(world.clock.now());
   });
 
-  test("a 503's Retry-After beyond retryTimeout ends a batch at once", async () => {
+  test('status 503 with Retry-After beyond retryTimeout ends a batch at once', async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...unavailable, retryAfter: 2 * 3_600 });
     const { rows, tookMs } = await runBatch(world, createSalaries(40));
@@ -176,7 +176,7 @@ describe('a platform that accepts nothing for long', () => {
     expect(tally(rows)).toEqual({ in_doubt: 16, not_paid: 24 });
   });
 
-  test('refused connections end a batch after retryTimeout', async () => {
+  test('a batch ends after retryTimeout if connections are refused', async () => {
     const world = setupBatch();
     const { clock, journal } = world;
     const { baseUrl } = closedPort;
@@ -198,7 +198,7 @@ describe('a platform that accepts nothing for long', () => {
     ]);
   });
 
-  test('the journal alone tells the result of the rest', async () => {
+  test('after a batch gives up, the journal alone decides the other results', async () => {
     const world = setupBatch();
     await world.payAll([salaryOf(30)]);
     await claimAsDead(world, salaryOf(31));
@@ -225,7 +225,7 @@ describe('a platform that accepts nothing for long', () => {
 });
 
 describe('what does not end a batch', () => {
-  test('a batch goes on while any payment is decided', async () => {
+  test('a batch continues as long as other payments end', async () => {
     const world = setupBatch();
     await claimAsDead(world, salaryOf(999));
     async function* inputs() {
@@ -240,7 +240,7 @@ describe('what does not end a batch', () => {
     expect('retryAt' in counts).toBe(false);
   });
 
-  test('an hourly source is no outage, although a payment is retried', async () => {
+  test('a batch with hourly inputs continues although one payment is retried', async () => {
     const world = setupBatch();
     const { clock } = world;
     breakAfter(world, 1, { kind: 'status', status: 425 }, 4);
@@ -254,7 +254,7 @@ describe('what does not end a batch', () => {
     expect(tally(rows)).toEqual({ created: 4 });
   });
 
-  test('an idle queue goes on, although its payment stays in doubt', async () => {
+  test('a batch with an idle queue continues despite a payment in doubt', async () => {
     const world = setupBatch({}, { gracePeriod: Infinity });
     const { clock, run, payments, sandbox } = world;
     sandbox.faults.add({
@@ -273,7 +273,7 @@ describe('what does not end a batch', () => {
     ]);
   });
 
-  test('a slow caller ends only the payment in doubt', async () => {
+  test('for a slow caller a batch gives up only payments in doubt', async () => {
     const world = setupBatch({}, { gracePeriod: Infinity });
     const { clock, payments } = world;
     await claimAsDead(world, salaryOf(999));
@@ -290,7 +290,7 @@ describe('what does not end a batch', () => {
     expect(batch.counts).toMatchObject({ created: 6, inDoubt: 1, notPaid: 0 });
   });
 
-  test('a first search longer than retryTimeout is no outage', async () => {
+  test('a batch continues although its first search takes longer than retryTimeout', async () => {
     const isSlow = ({ method, url }: Request) => method === 'GET' && url.includes('acc_000001');
     const world = setupBatch({
       forgets: true,
@@ -307,8 +307,8 @@ describe('what does not end a batch', () => {
   });
 });
 
-describe('the rest of a batch that has given up', () => {
-  test('is in doubt if a first claim needs a search', async () => {
+describe('the remaining inputs of a batch that has given up', () => {
+  test('are in doubt if a first claim needs a search', async () => {
     const world = setupBatch({ forgets: true });
     await world.payAll([salaryOf(30)]);
     breakAfter(world, 0, quota);
@@ -321,7 +321,7 @@ describe('the rest of a batch that has given up', () => {
   });
 
   test.each(['sync', 'async'])(
-    'is what was read of a generator (%s), which is closed',
+    'are those already read from a generator (%s), which is closed',
     async (kind) => {
       const world = setupBatch();
       let [read, returned] = [0, 0];
@@ -345,7 +345,7 @@ describe('the rest of a batch that has given up', () => {
     },
   );
 
-  test('ends although a queue brings no next input', async () => {
+  test('get their results although a queue brings no next input', async () => {
     const world = setupBatch();
     let returned = 0;
     const queue = {
@@ -369,7 +369,7 @@ describe('the rest of a batch that has given up', () => {
     expect(returned).toBe(1);
   });
 
-  test("has the first inputs' results for the same references", async () => {
+  test("have the first inputs' results for the same references", async () => {
     const world = setupBatch();
     breakAfter(world, 0, { ...unavailable, retryAfter: 2 * 3_600 });
     const inputs = [salaryOf(1), { ...salaryOf(1) }, salaryOf(2), { ...salaryOf(2) }];
@@ -382,7 +382,7 @@ describe('the rest of a batch that has given up', () => {
     ]);
   });
 
-  test('asks no authorize, but calls onOnce for each payment', async () => {
+  test('cause no call of `authorize`, but one of onOnce each', async () => {
     let asked = 0;
     const ended: unknown[] = [];
     const authorize = () => ((asked += 1), true);
@@ -404,7 +404,7 @@ describe('a journal that can be read but not written', () => {
     );
   const readOnly = (): Partial<Journal> => ({ swap: refuse });
 
-  test('ends a batch after a minute without a kept claim', async () => {
+  test('ends a batch after a minute without a stored claim', async () => {
     let isReadOnly = false;
     const wrapJournal: BatchWorld['wrapJournal'] = ({ swap }) => ({
       swap: (...call) => (isReadOnly ? refuse() : swap(...call)),
@@ -444,14 +444,14 @@ describe('a journal that can be read but not written', () => {
     expect(tally(rows)).toEqual({ created: 20 });
   });
 
-  test('ends a batch at once if nothing is tried again', async () => {
+  test('ends a batch at once if retryTimeout allows no retry', async () => {
     const world = setupBatch({ wrapJournal: readOnly });
     const loop = runBatch(world, createSalaries(20), { retryTimeout: 1 });
     await failureOf(loop, PaymentInDoubtError);
     expect(world.clock.passed).toBe(0);
   });
 
-  test('lets a batch give up after retryTimeout if it worked before', async () => {
+  test('makes a batch give up after retryTimeout if it worked before', async () => {
     let isReadOnly = false;
     const world = setupBatch({
       wrapJournal: ({ swap }) => ({
@@ -471,7 +471,7 @@ describe('a journal that can be read but not written', () => {
     expect(world.count('transfers.create')).toBe(1);
   });
 
-  test('an entry that cannot be read ends its own payment alone', async () => {
+  test('an unreadable entry leaves only its own payment in doubt', async () => {
     const world = setupBatch({
       wrapJournal: ({ read }) => ({
         read: (reference) =>

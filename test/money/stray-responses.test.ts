@@ -46,23 +46,26 @@ const gets: Readonly<Record<string, (payments: PaymentsClient) => PromiseLike<un
 /** A write uses a connection again only after a silence. */
 const waitForSilence = () => new Promise((resolve) => setTimeout(resolve, 120));
 
-test.each(Object.entries(gets))('get() of %s_1 rejects another id', async (prefix, get) => {
-  const server = await rawServer(
-    keep(200, { ...transfer, id: `${prefix}_1` }),
-    keep(200, { ...transfer, id: `${prefix}_2` }),
-  );
-  const payments = clientAt(server, { maxRetries: 0 });
-  await get(payments);
-  const error = await failureOf(get(payments), InvalidResponseError);
-  expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: true });
-  const message = `got ${prefix}_2; expected ${prefix}_1, also from a mock`;
-  expect(error.message.split('\n')[0]).toContain(message);
-  expect(error.issues).toEqual([{ path: 'id', message }]);
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
-  await server.closed(0);
-});
+test.each(Object.entries(gets))(
+  'get() of %s_1 rejects a response with another id',
+  async (prefix, get) => {
+    const server = await rawServer(
+      keep(200, { ...transfer, id: `${prefix}_1` }),
+      keep(200, { ...transfer, id: `${prefix}_2` }),
+    );
+    const payments = clientAt(server, { maxRetries: 0 });
+    await get(payments);
+    const error = await failureOf(get(payments), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: true });
+    const message = `got ${prefix}_2; expected ${prefix}_1, also from a mock`;
+    expect(error.message.split('\n')[0]).toContain(message);
+    expect(error.issues).toEqual([{ path: 'id', message }]);
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
+    await server.closed(0);
+  },
+);
 
-test('get() sends its request again on another connection after another id', async () => {
+test('get() repeats its request on another connection after a wrong id', async () => {
   const server = await rawServer(
     keep(200, transferNumber(1)),
     keep(200, transferNumber(2)),
@@ -74,7 +77,7 @@ test('get() sends its request again on another connection after another id', asy
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1]);
 });
 
-test('get() accepts another id on new connections and from a fetch', async () => {
+test('get() accepts a different id on new connections or from option `fetch`', async () => {
   const server = await rawServer(keep(200, transferNumber(2)));
   expect((await clientAt(server).transfers.get('txfr_1')).id).toBe('txfr_2');
   const { payments } = clientOf(() => respond(200, transferNumber(2)));
@@ -89,35 +92,41 @@ const creations: Readonly<Record<string, (payments: PaymentsClient) => PromiseLi
   txfr: ({ transfers }) => transfers.create(newTransfer),
 };
 
-test.each(Object.entries(creations))('a repeated id %s_1 is unknown', async (prefix, create) => {
-  const server = await rawServer(keep(201, { ...createdNumber(1), id: `${prefix}_1` }));
-  const payments = clientAt(server);
-  await create(payments);
-  await waitForSilence();
-  const error = await failureOf(create(payments), InvalidResponseError);
-  expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
-  expect(error.message).toContain(`${prefix}_1, which an earlier creation has`);
-  expect(error.message).not.toContain('the platform accepted the call');
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
-  await server.closed(0);
-});
+test.each(Object.entries(creations))(
+  'a creation has outcome unknown if its response repeats id %s_1',
+  async (prefix, create) => {
+    const server = await rawServer(keep(201, { ...createdNumber(1), id: `${prefix}_1` }));
+    const payments = clientAt(server);
+    await create(payments);
+    await waitForSilence();
+    const error = await failureOf(create(payments), InvalidResponseError);
+    expect(error).toMatchObject({ reason: 'shape', outcome: 'unknown', retryable: false });
+    expect(error.message).toContain(`${prefix}_1, which an earlier creation has`);
+    expect(error.message).not.toContain('the platform accepted the call');
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
+    await server.closed(0);
+  },
+);
 
-test.each(Object.entries(creations))('new connections may repeat %s_1', async (prefix, create) => {
-  const body = { ...createdNumber(1), id: `${prefix}_1` };
-  const server = await rawServer(({ reply }) => reply(responseBytes(201, body)));
-  const { payments } = clientOf(() => respond(201, body));
-  for (const client of [clientAt(server), payments]) {
-    for (let count = 0; count < 3; count += 1) {
-      expect(await create(client)).toMatchObject({ id: `${prefix}_1` });
+test.each(Object.entries(creations))(
+  'creations on new connections accept the repeated id %s_1',
+  async (prefix, create) => {
+    const body = { ...createdNumber(1), id: `${prefix}_1` };
+    const server = await rawServer(({ reply }) => reply(responseBytes(201, body)));
+    const { payments } = clientOf(() => respond(201, body));
+    for (const client of [clientAt(server), payments]) {
+      for (let count = 0; count < 3; count += 1) {
+        expect(await create(client)).toMatchObject({ id: `${prefix}_1` });
+      }
     }
-  }
-});
+  },
+);
 
 test.each<[string, (payments: PaymentsClient, options: ClientOptions) => PaymentsClient]>([
   ['a clone', (payments) => payments.withOptions({ timeout: 1_000 })],
   ['a clone with another API key', (payments) => payments.withOptions({ apiKey: `${apiKey}_2` })],
   ['another client', (_, options) => new PaymentsClient(options)],
-])('%s knows the ids that this process was given', async (_, makeOther) => {
+])('%s rejects an id that an earlier creation received', async (_, makeOther) => {
   const server = await rawServer(keep(201, createdNumber(1)));
   const payments = clientAt(server);
   await payments.transfers.create(newTransfer);
@@ -131,7 +140,7 @@ test.each<[string, (payments: PaymentsClient, options: ClientOptions) => Payment
 test.each([
   ['the option idempotencyHeader', { platform: { idempotencyHeader: 'X-Key' } }, 'x-key'],
   ['a header of the caller', {}, 'Idempotency-Key'],
-])('two creations with one key in %s may share an id', async (_, options, name) => {
+])('two creations with one idempotency key in %s may share an id', async (_, options, name) => {
   const server = await rawServer(keep(201, createdNumber(1)));
   const payments = clientAt(server, { maxRetries: 0, ...options });
   const create = (key: string) =>
@@ -162,7 +171,7 @@ test.each<[string, Record<string, unknown>, 'created' | 'found']>([
   ],
   ['another currency', { currency: 'EUR' }, 'found'],
   ['all terms of another payment', { ...payoutOf('acc_7') }, 'found'],
-])('createOnce with a response that shows %s', async (_, shown, result) => {
+])('createOnce resolves to its own transfer if the response shows %s', async (_, shown, result) => {
   const own = { ...transferNumber(2), ...payoutOf('acc_1') };
   const { payments } = clientOf(
     ({ method }) =>
@@ -175,12 +184,12 @@ test.each<[string, Record<string, unknown>, 'created' | 'found']>([
   expect(paid).toMatchObject({ id: 'txfr_2', result });
 });
 
-test('create believes a response that shows other terms', async () => {
+test('create accepts a response that shows other terms', async () => {
   const { payments } = clientOf(() => respond(201, { ...transfer, amount: '1' }));
   expect(await payments.transfers.create(newTransfer)).toMatchObject({ amount: '1' });
 });
 
-test("a connection that returned another payment's terms is closed", async () => {
+test("createOnce closes a connection that returned another payment's terms", async () => {
   const server = await rawServer(
     keep(201, { ...transferNumber(1), ...payoutOf('acc_9') }),
     keep(200, page([])),
@@ -242,7 +251,7 @@ test.each([
   ['the agents of the SDK', undefined],
   ['an agent of the caller', new Agent({ keepAlive: true })],
   ['an agent with one connection', new Agent({ keepAlive: true, maxSockets: 1 })],
-])('a search reads no copy of another list over %s', async (_, agent) => {
+])('a search over %s ignores the copy of another list', async (_, agent) => {
   const server = await listingServer({ transfers: payouts, isDoubled: true });
   const payments = clientAt(server, { agent });
   for (const account of accounts) {
@@ -251,7 +260,7 @@ test.each([
   }
 });
 
-test('a search fails if a page of its own comes again', async () => {
+test('a search fails if it receives one of its pages twice', async () => {
   const server = await listingServer({ transfers: history, isDoubled: true });
   const search = clientAt(server).transfers.reconcile(payoutOf('acc_1'));
   expect(await failureOf(search)).toMatchObject({ reason: 'cursor_loop', outcome: 'unknown' });
@@ -273,7 +282,7 @@ test.each<[string, Agent | undefined, number[]]>([
     expect(server.connections.map(({ closed }) => closed)).not.toContain(true);
 });
 
-test('a search does not wait for reads at their connection limit', async () => {
+test('a search does not wait for reads that use all connections', async () => {
   const server = await rawServer(({ target, write }) => {
     if (target.includes('limit')) write(responseBytes(200, page([]), keepAlive));
   });
@@ -287,7 +296,7 @@ test('a search does not wait for reads at their connection limit', async () => {
   await Promise.all(reads);
 });
 
-test('a search leaves a connection that another read has used meanwhile', async () => {
+test('a search changes its connection if another read has used it', async () => {
   const server = await listingServer({ transfers: history });
   const { transfers } = clientAt(server, { agent: new Agent({ keepAlive: true, maxSockets: 1 }) });
   const search = transfers.reconcile(payoutOf('acc_1'));
@@ -306,7 +315,7 @@ test('a search leaves a connection that another read has used meanwhile', async 
 });
 
 test.each(['close', 'keep-alive'])(
-  'a search goes on if each connection ends and says %s',
+  'a search continues if each connection ends and says %s',
   async (connection) => {
     const server = await listingServer({ transfers: [...history, ...payouts], connection });
     const { result } = await clientAt(server).transfers.reconcile(payoutOf('acc_1'));
@@ -322,7 +331,7 @@ const writes: Readonly<Record<string, Failing>> = {
   'instructions.build': ({ instructions }) => instructions.build(newInstruction),
 };
 
-test.each(Object.entries(writes))('a %s that fails closes its connection', async (_, write) => {
+test.each(Object.entries(writes))('a failed %s closes its connection', async (_, write) => {
   for (const [status, body] of [
     [422, errorBody],
     [429, errorBody],
@@ -351,7 +360,7 @@ test.each<[string, Failing, Agent?]>([
   ['instruction', build],
   ['read over an agent of the caller', get, new Agent({ keepAlive: true })],
   ['read over one connection', get, new Agent({ keepAlive: true, maxSockets: 1 })],
-])('a late copy of a rejected %s rejects no later payment', async (_, send, agent) => {
+])('a late copy of the response to a %s rejects no payment', async (_, send, agent) => {
   const server = await rawServer(keep(422, errorBody), ({ connection, write }) => {
     // The copy was on its way when the payment was sent.
     if (connection === 0) write(responseBytes(422, errorBody, keepAlive));

@@ -46,7 +46,7 @@ test.each<[string, (reference: string) => string | undefined]>([
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test("with platform.descriptions: 'as_sent', a transfer with another description is another payment", async () => {
+test("descriptions: 'as_sent' makes a transfer with another description another payment", async () => {
   const facts = { platform: { descriptions: 'as_sent' as const } };
   const { clock, leaveInDoubt, pay, sandbox } = setup({ show: showAs(() => 'salary') }, facts);
   await leaveInDoubt('before_commit');
@@ -62,7 +62,7 @@ test.each<[string, (world: ReturnType<typeof setup>) => Promise<unknown>]>([
     'has exactly the reference of another payment in doubt',
     ({ leaveInDoubt }) => leaveInDoubt('after_commit', { description: 'payroll-0018' }),
   ],
-])('a takeover sends beside a transfer with equal terms that %s', async (title, add) => {
+])('a takeover pays beside a transfer with equal terms that %s', async (title, add) => {
   const world = setup();
   const { clock, leaveInDoubt, pay, made } = world;
   if (title.includes('older')) {
@@ -76,7 +76,7 @@ test.each<[string, (world: ReturnType<typeof setup>) => Promise<unknown>]>([
   expect(made()).toHaveLength(1);
 });
 
-test("a takeover sends if a masked transfer is another payment's", async () => {
+test('a takeover pays if a masked transfer belongs to another payment', async () => {
   const asked: string[] = [];
   const store = memoryJournal();
   const find: typeof store.find = (platform, transferId) => {
@@ -95,7 +95,7 @@ test("a takeover sends if a masked transfer is another payment's", async () => {
 });
 
 test.each(['has another transfer', 'is of another platform'])(
-  'find counts only if its entry has the transfer: it %s',
+  'a takeover ignores the result of find() if its entry %s',
   async (title) => {
     const other = 'payroll-0018';
     const journalOptions = { find: () => Promise.resolve(other) };
@@ -121,7 +121,7 @@ test.each<[string, string, { readonly amount?: string; readonly isDismissed?: bo
   ['in other capitals', 'PAYROLL-0018', {}],
   ['that has dismissed the transfer', 'payroll-0018', { isDismissed: true }],
 ])(
-  'a takeover is ambiguous beside the reference of a payment %s',
+  'a takeover is ambiguous if a transfer names a payment %s',
   async (_, shown, { amount = input.amount, isDismissed = false }) => {
     const { clock, leaveInDoubt, pay, payments, run, sandbox } = setup({
       show: showAs(() => shown),
@@ -141,7 +141,7 @@ test.each<[string, string, { readonly amount?: string; readonly isDismissed?: bo
 test.each<[string, Partial<Transfer>]>([
   ['without an id, under another description', { id: '' as 'txfr_', description: 'OUTGOING' }],
   ['with exactly its reference, without an amount', { amount: '' }],
-])('a takeover sends nothing if its transfer is shown %s', async (_, fields) => {
+])('a takeover sends nothing if its transfer is listed %s', async (_, fields) => {
   const show = (data: Transfer[]) => ({ data: data.map((each) => ({ ...each, ...fields })) });
   const { clock, leaveInDoubt, pay, sandbox } = setup({ show });
   await leaveInDoubt();
@@ -150,7 +150,7 @@ test.each<[string, Partial<Transfer>]>([
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a takeover looks up no description that is no reference', async () => {
+test('a takeover does not look up a description that is no reference', async () => {
   const store = memoryJournal();
   const read: Journal['read'] = (reference) =>
     /^[ -~]+$/.test(reference)
@@ -163,7 +163,7 @@ test('a takeover looks up no description that is no reference', async () => {
   expect(await inDoubtErrorOf(pay())).toMatchObject({ reason: 'ambiguous' });
 });
 
-test('a batch of 60 doubts sends none beside masked transfers', async () => {
+test('a batch pays none of 60 payments in doubt beside masked transfers', async () => {
   const { clock, leaveInDoubt, payments, run, sandbox } = setup({ show: showAs(() => 'OUTGOING') });
   const inputs = Array.from({ length: 60 }, (_, at) => {
     return { ...input, description: `fee-${at}` };
@@ -176,7 +176,7 @@ test('a batch of 60 doubts sends none beside masked transfers', async () => {
   expect(sandbox.transfers.list()).toHaveLength(60);
 });
 
-test("a batch's takeover reuses no search from before a first claim", async () => {
+test('a takeover in a batch repeats a search that predates its claim', async () => {
   const show = showAs(() => 'OUTGOING');
   const { clock, journal, leaveInDoubt, payments, run, sandbox } = setup({ show });
   await leaveInDoubt();
@@ -189,7 +189,7 @@ test("a batch's takeover reuses no search from before a first claim", async () =
   expect(sandbox.transfers.list()).toHaveLength(2);
 });
 
-test('six equal doubts end in one run, whichever were made', async () => {
+test('a batch ends six equal payments in doubt, whichever were made', async () => {
   for (let mask = 0; mask < 64; mask += 7) {
     const { clock, leaveInDoubt, payments, run, sandbox } = setup();
     const inputs = Array.from({ length: 6 }, (_, at) => {
@@ -211,7 +211,7 @@ test.each([
   // Two that no report has.
   ['a day ahead', 24 * 60 * minute, 26 * 60 * minute],
   ['20 minutes behind', -20 * minute, 90 * minute],
-])('a takeover newest first pays once after a clock was %s', async (_, lead, wait) => {
+])('a newest-first takeover pays once after a clock was %s', async (_, lead, wait) => {
   for (const isPlatformKnown of [true, false]) {
     const facts = { platform: { transfersNewestFirst: true } };
     const { clock, leaveInDoubt, pay, payOthers, made, shiftMachine, payments, run } = setup(
@@ -230,7 +230,7 @@ test.each([
   }
 });
 
-test('a takeover newest first reads only transfers since the claim', async () => {
+test('a newest-first takeover reads only transfers since the claim', async () => {
   const facts = { platform: { transfersNewestFirst: true } };
   const { clock, leaveInDoubt, pay, payOthers, sandbox, payments, run } = setup({}, facts);
   await payOthers(450, 3 * minute);
@@ -257,7 +257,7 @@ function listByTime(url: URL, sandbox: Sandbox): object {
 }
 
 test.each([3, 5, 16, 50])(
-  'a list that loses equal times is never believed: %i together',
+  'a takeover never believes a list that loses %i equal times',
   async (burst) => {
     for (const place of [0, 1, burst - 1]) {
       const { clock, sandbox, leaveInDoubt, pay, made, payments, run } = setup({
@@ -289,7 +289,7 @@ test.each([3, 5, 16, 50])(
   },
 );
 
-test('eight searching workers pay on a list that each payment moves', async () => {
+test('eight workers that search pay although each payment moves the list', async () => {
   const { clock, sandbox, payments, payOthers } = setup({
     journalOptions: { searchFirst: 'always' },
   });
@@ -311,7 +311,7 @@ test('eight searching workers pay on a list that each payment moves', async () =
   expect(lists / 48).toBeLessThan(12);
 });
 
-test('a raised grace period counts for an open claim', async () => {
+test('a longer gracePeriod also applies to an open claim', async () => {
   const { clock, leaveInDoubt, payments, run, made } = setup();
   await leaveInDoubt('before_commit');
   const patient = payments.withOptions({ gracePeriod: 120 * minute }).transfers;
@@ -328,7 +328,7 @@ test('a raised grace period counts for an open claim', async () => {
   expect(await run(patient.createOnce(input))).toMatchObject({ result: 'created' });
 });
 
-test('a lowered grace period does not count for an open claim', async () => {
+test('a shorter gracePeriod does not apply to an open claim', async () => {
   const { clock, leaveInDoubt, payments, run, made } = setup();
   await leaveInDoubt('before_commit');
   const { transfers } = payments.withOptions({ gracePeriod: minute });
@@ -343,7 +343,7 @@ test('a lowered grace period does not count for an open claim', async () => {
   expect(made()).toHaveLength(0);
 });
 
-test("a claim that ends during an operator's search stays in doubt", async () => {
+test('a claim that expires during the search of `decide` stays in doubt', async () => {
   let searchMs = 0;
   const { clock, leaveInDoubt, pay, payments, run, sandbox, made } = setup({
     show: (data) => {
@@ -362,7 +362,7 @@ test("a claim that ends during an operator's search stays in doubt", async () =>
   expect(made()).toHaveLength(1);
 });
 
-test('with gracePeriod: Infinity an operator waits 15 minutes after the deadline', async () => {
+test('with `gracePeriod: Infinity` an operator waits 15 minutes after the deadline', async () => {
   const hour = 60 * minute;
   const { clock, leaveInDoubt, payments, run } = setup(
     {},
@@ -381,7 +381,7 @@ test('with gracePeriod: Infinity an operator waits 15 minutes after the deadline
   await decide();
 });
 
-test("decide('not_paid') finds a masked transfer, which is a conflict", async () => {
+test("decide('not_paid') reports a conflict if it finds a masked transfer", async () => {
   const masked = showAs((text) => `${text.slice(0, 4)}****${text.slice(-2)}`);
   const { clock, leaveInDoubt, payments, run, sandbox, pay } = setup({ show: masked });
   await leaveInDoubt();
@@ -402,7 +402,7 @@ test.each([
     ({ leaveInDoubt, short }: Cut) => leaveInDoubt('before_commit', { description: short }),
   ],
 ] as const)(
-  'a description cut to another reference, which is %s, is ambiguous',
+  'a takeover is ambiguous if a cut description names a payment %s',
   async (_, makeOther) => {
     for (const [long, short] of [
       ['rent-2026-11', 'rent-2026-1'],
@@ -429,7 +429,7 @@ test.each<[string, (createdAt: string) => string]>([
     (time) => new Date(Date.parse(time) - 8 * 60 * minute).toISOString().slice(0, -1),
   ],
   ['as the day of booking', (time) => `${time.slice(0, 10)}T00:00:00Z`],
-])('a masked transfer whose time is listed %s is a candidate', async (_, change) => {
+])('a takeover is ambiguous about a masked transfer whose time is listed %s', async (_, change) => {
   const { clock, leaveInDoubt, pay, payments, run, sandbox } = setup({
     show: (data) => ({
       data: data.map((row) => ({
@@ -447,7 +447,7 @@ test.each<[string, (createdAt: string) => string]>([
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a Date an hour ahead hides no masked transfer', async () => {
+test('a takeover finds a masked transfer although Date is an hour ahead', async () => {
   const world = setup({ show: showAs(() => 'salary') });
   const { clock, leaveInDoubt, pay, payments, run, sandbox } = world;
   const ahead = new Date(clock.now() + 60 * minute).toUTCString();

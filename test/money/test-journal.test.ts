@@ -323,14 +323,14 @@ const readReport = (makeJournal: () => Journal | Promise<Journal>): Promise<stri
     (error: unknown) => (error as Error).message,
   );
 
-describe('testJournal rejects a journal in which', () => {
+describe('testJournal rejects a wrong journal', () => {
   test.concurrent.each(wrongJournals)('%s', async (_name, makeWrong, report) => {
     const { find: _, firstClaimAt: _time, similar: _similar, ...right } = memoryJournal();
     expect(await readReport(() => ({ ...right, ...makeWrong(right) }))).toMatch(report);
   });
 });
 
-test('testJournal rejects a journal in which all simultaneous claims fail', async () => {
+test('testJournal rejects a journal whose simultaneous claims all fail', async () => {
   const right = memoryJournal();
   let running = 0;
   const swap: Swap = async (...args) => {
@@ -414,14 +414,14 @@ const wrongListings: readonly (readonly [string, (entries: Entries) => Listing, 
   ['lists nothing', () => [], /is undefined instead of {/],
 ];
 
-describe('testJournal rejects a journal whose method open', () => {
+describe('testJournal rejects a journal whose method open()', () => {
   test.concurrent.each(wrongListings)('%s', async (_, list, report) => {
     const { right, entries } = createStore();
     const open = () => yieldAll(list(entries));
     expect(await readReport(() => ({ ...right, open }))).toMatch(report);
   });
 
-  test('reads pages by number, and so skips payments', async () => {
+  test('skips payments because it reads pages by number', async () => {
     const { right, entries } = createStore();
     const open = async function* () {
       for (let page = 0; page < 25; page += 1) {
@@ -502,7 +502,7 @@ const createPrune =
     return count(pruned.length) as number;
   };
 
-describe('testJournal rejects a journal whose method prune removes', () => {
+describe('testJournal rejects a journal whose method prune() removes', () => {
   test.concurrent.each(wrongPrunes)('%s', async (_, shouldRemove) => {
     const store = createStore();
     const prune = createPrune(store, shouldRemove);
@@ -510,7 +510,7 @@ describe('testJournal rejects a journal whose method prune removes', () => {
   });
 });
 
-test('testJournal rejects a journal whose prune removes entries despite keepReferences', async () => {
+test('testJournal rejects a journal whose prune() removes entries despite keepReferences', async () => {
   const store = createStore();
   const prune = createPrune(store, isPaid);
   const ignore = ({ paidBefore }: PruneOptions) => prune({ paidBefore });
@@ -527,7 +527,7 @@ test.each([undefined, true, '2', 1, 2])('testJournal rejects prune() of %o', asy
   );
 });
 
-test('testJournal accepts a journal with correct methods open and prune', async () => {
+test('testJournal accepts a journal with correct methods open() and prune()', async () => {
   const store = createStore();
   const open = () => yieldAll(listOpen(store.entries));
   await testJournal(() => ({ ...store.right, open, prune: createPrune(store, isPaid) }));
@@ -554,7 +554,7 @@ function createMapJournal(isSame: (one: unknown, other: unknown) => boolean): Jo
   };
 }
 
-test('testJournal rejects a journal without a unique index for find', async () => {
+test('testJournal rejects a journal whose find() has no unique index', async () => {
   const journal = createMapJournal(isEqual);
   const report = await readReport(() => journal);
   expect(report).toContain('Cases of testJournal that failed: 3.');
@@ -594,7 +594,7 @@ const wrongSimilars: readonly (readonly [string, (right: Similar) => Similar])[]
 ];
 
 test.concurrent.each(wrongSimilars)(
-  'testJournal rejects a journal whose similar %s',
+  'testJournal rejects a journal whose similar() %s',
   async (_, makeWrong) => {
     const right = memoryJournal();
     const similar = makeWrong((...call) => right.similar?.(...call) ?? Promise.resolve([]));
@@ -604,7 +604,7 @@ test.concurrent.each(wrongSimilars)(
   },
 );
 
-test('testJournal rejects a similar that lists a not_paid payment', async () => {
+test('testJournal rejects a journal whose similar() lists a not_paid payment', async () => {
   const journal = createMapJournal(isEqual);
   const { read, swap, now } = journal;
   const seen = new Map<string, number>();
@@ -630,7 +630,7 @@ test('testJournal rejects a similar that lists a not_paid payment', async () => 
   }
 });
 
-test('testJournal rejects a journal that compares the text of an entry', async () => {
+test('testJournal rejects a journal that compares entries as text', async () => {
   const { read, swap, now } = createMapJournal(
     (one, other) => JSON.stringify(one) === JSON.stringify(other),
   );
@@ -647,7 +647,7 @@ const toJsonb = <T>(value: T): T =>
       : each,
   ) as T;
 
-test('a journal that reorders fields, as jsonb does, passes and pays', async () => {
+test('testJournal accepts a journal that reorders fields, as jsonb does', async () => {
   const { read, swap, now } = createMapJournal(isEqual);
   const journal: Journal = {
     read: async (reference) => {
@@ -664,12 +664,12 @@ test('a journal that reorders fields, as jsonb does, passes and pays', async () 
   expect(transfers.list()).toHaveLength(1);
 });
 
-test('testJournal accepts a journal that has only read, swap and now', async () => {
+test('testJournal accepts a journal that has only read(), swap() and now()', async () => {
   const { read, swap, now } = memoryJournal();
   await testJournal(async () => ({ read, swap, now }));
 });
 
-test('testJournal reports what was expected, what happened, what to do', async () => {
+test('testJournal reports what it expected, what happened, and a remedy', async () => {
   const right = memoryJournal();
   const swap: Swap = async (reference, before, after) =>
     right.swap(reference, (await right.read(reference)) && before, after);
@@ -695,7 +695,7 @@ test('testJournal reports only one failure if the journal is unreadable', async 
   `);
 });
 
-test('testJournal rejects with the error of its makeJournal', async () => {
+test('testJournal rejects with the error that makeJournal throws', async () => {
   const error = new Error('the store is down');
   await expect(testJournal(() => Promise.reject(error))).rejects.toBe(error);
 });
@@ -718,7 +718,7 @@ test.each([true, false])('testJournal removes only its own entries (%o)', async 
   expect(await right.read(input.description)).toEqual(claim);
 });
 
-test('testJournal uses other references in its next run', async () => {
+test('testJournal uses new references in each run', async () => {
   const right = memoryJournal();
   const runs = [new Set<string>(), new Set<string>()] as const;
   for (const references of runs) {

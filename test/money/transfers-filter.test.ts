@@ -37,7 +37,7 @@ function setup(options: ClientOptions) {
 test.each([
   ['without a filter (transfersFilter: false)', false, 'limit=100'],
   ['with another filter (transfersFilter: account)', 'account', 'limit=100&account=acc_000001'],
-] as const)('without the filter accountId, a search %s finds the payment', async (...row) => {
+] as const)('a search %s finds the payment without the filter accountId', async (...row) => {
   const [, transfersFilter, query] = row;
   const { payments, queries, made, lose } = setup({ platform: { transfersFilter } });
   const { id } = await payments.transfers.createOnce(input);
@@ -54,14 +54,14 @@ test.each([
   expect(queries.some((each) => each.includes('accountId'))).toBe(false);
 });
 
-test('transfers.list sends accountId as the parameter of transfersFilter', async () => {
+test('transfers.list sends accountId under the name that transfersFilter sets', async () => {
   const { payments, queries } = setup({ platform: { transfersFilter: 'account' } });
   const page = await payments.transfers.list({ accountId: 'acc_000001', limit: 5 });
   expect(page.data.length).toBeGreaterThan(0);
   expect(queries).toEqual(['limit=5&account=acc_000001']);
 });
 
-test('reconcileAll with transfersFilter: false reports no unexpected transfer of another account', async () => {
+test('reconcileAll with `transfersFilter: false` reports no unexpected transfers of other accounts', async () => {
   const sandbox = seedDemo(new Sandbox());
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.transfers.create({
@@ -81,7 +81,7 @@ test('reconcileAll with transfersFilter: false reports no unexpected transfer of
   }
 });
 
-test('a list that ignores the filter is said once', async () => {
+test('the client warns once if a list ignores the filter', async () => {
   vi.resetModules();
   const sdk = await import('payments-platform-sdk');
   const print = vi.spyOn(console, 'warn').mockReturnValue();

@@ -29,7 +29,7 @@ async function setup() {
 
 const inputs = createSalaries(1);
 
-test('calls that were never awaited or iterated warn at exit', async () => {
+test('a process warns at exit of calls never awaited or iterated', async () => {
   const { transfers, exit } = await setup();
   void transfers.createAllOnce(inputs);
   void transfers.createAllOnce(inputs);
@@ -42,7 +42,7 @@ test('calls that were never awaited or iterated warn at exit', async () => {
   ]);
 });
 
-test('calls that were awaited or iterated do not warn at exit', async () => {
+test('a process does not warn of calls that were awaited or iterated', async () => {
   const { transfers, exit } = await setup();
   await transfers.createAllOnce([]);
   for await (const _ of transfers.waitForAll([])) throw new Error('nothing to wait for');
@@ -53,7 +53,7 @@ test('calls that were awaited or iterated do not warn at exit', async () => {
   expect(exit()).toEqual([]);
 });
 
-test('the line at the exit counts each unknown payment once', async () => {
+test('the warning at exit counts each unknown payment once', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -79,7 +79,7 @@ test('the line at the exit counts each unknown payment once', async () => {
   await running.catch(() => undefined);
 });
 
-test('made or rejected createOnce calls do not warn at exit', async () => {
+test('a process does not warn of createOnce calls with known outcomes', async () => {
   const { transfers, sandbox, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');
@@ -92,14 +92,14 @@ test('made or rejected createOnce calls do not warn at exit', async () => {
   expect(exit()).toEqual([]);
 });
 
-test('an awaited createAllOnce warns at exit of unpaid payments', async () => {
+test('a process warns at exit of unpaid payments of an awaited batch', async () => {
   const { transfers, sandbox, exit } = await setup();
   sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status: 422 } });
   await transfers.createAllOnce(inputs);
   expect(exit()).toEqual([expect.stringContaining('did not pay 1 of its payments')]);
 });
 
-test('createOnce for a payment of 30 days ago warns at exit', async () => {
+test('a process warns at exit of a payment made 30 days ago', async () => {
   const { transfers, clock, exit } = await setup();
   const [input] = inputs;
   if (input === undefined) throw new Error('no payment');

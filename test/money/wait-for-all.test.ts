@@ -127,7 +127,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-test('waitForAll reports each payment once, as soon as it ended', async () => {
+test('waitForAll reports each payment once, as soon as the payment ended', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < number * minute ? 'processing' : (['completed', 'failed', 'cancelled'][number - 1] ?? '');
   const { follow, requests } = setup({ count: 3, statusAt });
@@ -135,7 +135,7 @@ test('waitForAll reports each payment once, as soon as it ended', async () => {
   expect(requests.every(({ line }) => line.startsWith('GET '))).toBe(true);
 });
 
-test('waitForAll reports each open payment once at its timeout', async () => {
+test('waitForAll reports each open payment once when its timeout is over', async () => {
   const statusAt: StatusAt = (number) => ['completed', 'pending', 'settled'][number - 1];
   const { follow, clock } = setup({ count: 4, statusAt });
   const rows = await follow(createSalaries(4), { timeout: 10 * minute });
@@ -165,7 +165,7 @@ test('the pauses of waitForAll grow from 30 seconds to 5 minutes', async () => {
   expect(first.requests.map(({ at }) => at)).toEqual([0, 1_000, 2_500, 4_750, 5_000]);
 });
 
-test("an interval above 5 minutes is waitForAll's shortest pause", async () => {
+test('waitForAll never pauses for less than an `interval` above 5 minutes', async () => {
   const { follow, requests } = setup({ statusAt: () => 'pending' });
   await follow([salaryOf(1)], { timeout: 60 * minute, interval: 20 * minute });
   expect(requests.map(({ at }) => at / minute)).toEqual([0, 20, 40, 60]);
@@ -224,7 +224,7 @@ test('waitForAll without a journal reads the whole list only once', async () => 
   expect(Math.max(...later.map((round) => round?.length ?? 0))).toBeLessThanOrEqual(4);
 });
 
-test('waitForAll reads a payment on the last pages by its id', async () => {
+test('waitForAll reads a payment on the last pages by transfer id', async () => {
   const { follow, requests } = setup({
     count: 5,
     history: 10_000,
@@ -241,7 +241,7 @@ test('waitForAll reads a payment on the last pages by its id', async () => {
   expect(reads).toBe(new Set(requests.map(({ at }) => at)).size);
 });
 
-test('waitForAll searches the list for an unknown recorded id', async () => {
+test('waitForAll finds a payment whose recorded transfer id the platform lacks', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : undefined);
   const order = 'oldest first';
   const { payments, clock, requests } = setup({ statusAt, history: 150, order });
@@ -251,7 +251,7 @@ test('waitForAll searches the list for an unknown recorded id', async () => {
   expect(requests.map(({ line }) => line)).toContain(`GET /transfers/${idOf(900_001)}`);
 });
 
-test('waitForAll repeats a contradictory list with another page size', async () => {
+test('waitForAll rereads a contradictory list with another page size', async () => {
   const limits: (string | null)[] = [];
   const { follow } = setup({
     statusAt: () => 'completed',
@@ -266,7 +266,7 @@ test('waitForAll repeats a contradictory list with another page size', async () 
   expect(limits).toEqual(['99', '98', '97', '98']);
 });
 
-test('waitForAll reads twice only before it says missing', async () => {
+test('waitForAll reads the list twice only before it returns missing', async () => {
   const { follow, requests } = setup({ history: 150, statusAt: () => undefined });
   const rows = await follow([salaryOf(1)], { timeout: 2 * minute, interval: minute });
   expect(outline(rows)).toEqual(['1 missing']);
@@ -282,7 +282,7 @@ test('waitForAll reads twice only before it says missing', async () => {
 
 const unavailable = (): Response => respond(503, { error: 'Later.', code: 'unavailable' });
 
-test('waitForAll goes on after four failures in a row', async () => {
+test('waitForAll continues after four failed rounds in a row', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 25 * minute ? 'pending' : 'completed');
   const { follow } = setup({
     statusAt,
@@ -291,7 +291,7 @@ test('waitForAll goes on after four failures in a row', async () => {
   expect(outline(await follow([salaryOf(1)]))).toEqual(['1 completed']);
 });
 
-test('waitForAll rejects if its requests fail five times in a row', async () => {
+test('waitForAll rejects after five failed rounds in a row', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   const { payments, clock, requests } = setup({ statusAt: endsByNumber, fail: unavailable });
   const followed = payments.transfers.waitForAll([salaryOf(1)]);
@@ -303,7 +303,7 @@ test('waitForAll rejects if its requests fail five times in a row', async () => 
   expect(requests).toHaveLength(5);
 });
 
-test('waitForAll repeats a failed last round after a second', async () => {
+test('waitForAll repeats its last round after a second if that fails', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),
@@ -322,7 +322,7 @@ test.each<[string, () => Response, number]>([
   ['at once if the platform does not know the account', unknown, 1],
   ['after five rounds if a gateway refuses the account', ofGateway, 5],
   ['after five rounds if the platform is not available', unavailable, 5],
-])('waitForAll gives up an account %s, and follows the others', async (...row) => {
+])('waitForAll stops reading an account %s, and follows the others', async (...row) => {
   const [, fail, rounds] = row;
   const warned = vi.spyOn(console, 'warn').mockReturnValue();
   const isOther = ({ searchParams }: URL) => searchParams.get('accountId') === otherCompany;
@@ -350,7 +350,7 @@ test.each<[string, () => Response, number]>([
 });
 
 test.each([1, 50, 29_999])(
-  'waitForAll keeps a timeout of %i ms below its interval',
+  'waitForAll ends after a timeout of %i ms, shorter than its interval',
   async (timeout) => {
     const clock = new VirtualClock(start);
     const { payments } = clientOf(
@@ -370,7 +370,7 @@ test.each([1, 50, 29_999])(
 test.each([
   ['Infinity', Infinity, 2],
   ['a week', 7 * 24 * 60 * minute, 3],
-])('waitForAll (timeout %s) says once what is missing for a day', async (_, timeout, late) => {
+])('waitForAll (timeout %s) warns once of payments missing for a day', async (_, timeout, late) => {
   const warned = vi.spyOn(console, 'warn').mockReturnValue();
   const { payments, clock } = setup({
     count: 3,
@@ -408,7 +408,7 @@ test.each<[string, StatusAt, object, number]>([
   ['fails later', (_, ms) => (ms < 10 * minute ? 'pending' : 'failed'), { status: 'pending' }, 10],
   ['failed, and the other has another amount', () => 'failed', { amount: '13.00' }, 0],
 ])(
-  'a payment whose transfer %s is ambiguous beside another listed one',
+  'waitForAll returns ambiguous beside another listed transfer if its own %s',
   async (_, statusAt, changes, minutes) => {
     const { follow, payments, clock } = setup({
       statusAt,
@@ -427,7 +427,7 @@ test.each<[string, StatusAt, object, number]>([
   },
 );
 
-test('waitForAll reads all for failed payments at most every 30 minutes', async () => {
+test('waitForAll reads whole lists for failed payments every 30 minutes at most', async () => {
   const statusAt: StatusAt = (number, ms) =>
     ms < (number - 1) * 5 * minute ? 'pending' : 'failed';
   const { payments, clock, requests } = setup({
@@ -454,7 +454,7 @@ test('waitForAll reads all for failed payments at most every 30 minutes', async 
   expect(lists.length).toBeLessThanOrEqual(2 * 6 + 2 * rounds);
 });
 
-test('a failed payment is pending if the list cannot be read', async () => {
+test('waitForAll reports a failed payment as pending if lists are unreadable', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'failed' : 'completed');
   const { follow, clock } = setup({
     count: 2,
@@ -469,7 +469,7 @@ test('a failed payment is pending if the list cannot be read', async () => {
   expect(clock.passed).toBe(5 * minute);
 });
 
-test('a failed payment waits for the next whole reading', async () => {
+test('waitForAll returns a failed payment only after reading the whole list', async () => {
   const statusAt: StatusAt = (number, ms) => (number === 1 || ms > minute ? 'failed' : 'pending');
   const { payments, clock } = setup({ count: 2, statusAt, history: 300, isRecorded: true });
   const seen: unknown[] = [];
@@ -522,7 +522,7 @@ test('waitForAll rejects invalid options and repeated references before any requ
   expect(requests).toEqual([]);
 });
 
-test('await of waitForAll resolves to totals and what did not complete', async () => {
+test('await of waitForAll resolves to totals and the payments not completed', async () => {
   const statusAt: StatusAt = (number) => (number === 1 ? 'completed' : 'failed');
   const { payments, clock } = setup({ count: 2, statusAt });
   const followed = payments.transfers.waitForAll(createSalaries(2));
@@ -532,7 +532,7 @@ test('await of waitForAll resolves to totals and what did not complete', async (
   expect(followed.totals).toEqual(totals);
 });
 
-test("an earlier round's similar transfer is no candidate later", async () => {
+test('waitForAll names no candidate that is listed no longer', async () => {
   const similar = { ...again({ description: `${salaryOf(1).description} copy` }) };
   const oldest: object[] = [similar];
   const { follow, clock } = setup({ statusAt: () => undefined, oldest });
@@ -541,7 +541,7 @@ test("an earlier round's similar transfer is no candidate later", async () => {
   expect(outline(await rows)).toEqual(['1 missing']);
 });
 
-test("a transfer that disappears is missing at waitForAll's timeout", async () => {
+test('waitForAll returns missing for a transfer that disappears from the list', async () => {
   const statusAt: StatusAt = (_, ms) => (ms < 2 * minute ? 'pending' : undefined);
   const { follow } = setup({ statusAt });
   expect(outline(await follow([salaryOf(1)], { timeout: 10 * minute }))).toEqual(['1 missing']);

@@ -92,26 +92,29 @@ test('waitFor sends one request for a completed transfer', async () => {
   expect([requests.length, clock.passed, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test.each(['failed', 'cancelled'] as const)('waitFor ends in an error after %s', async (end) => {
-  const { clock, sandbox, payments } = setup();
-  const waiting = payments.transfers.waitFor(id, {
-    onPoll: ({ status }) => {
-      if (status !== 'pending') return;
-      if (end === 'failed') sandbox.transfers.fail(id);
-      else sandbox.transfers.cancel(id);
-    },
-  });
-  const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
-  expect(error).toMatchObject({
-    reason: 'failed',
-    last: { id, status: end },
-    outcome: 'rejected',
-    retryable: false,
-    operation: 'transfers.waitFor',
-    path: '/transfers/{id}',
-  });
-  expect(error.message).toContain(`ended as ${end}`);
-});
+test.each(['failed', 'cancelled'] as const)(
+  'waitFor rejects with a WaitError if the transfer is %s',
+  async (end) => {
+    const { clock, sandbox, payments } = setup();
+    const waiting = payments.transfers.waitFor(id, {
+      onPoll: ({ status }) => {
+        if (status !== 'pending') return;
+        if (end === 'failed') sandbox.transfers.fail(id);
+        else sandbox.transfers.cancel(id);
+      },
+    });
+    const error = await failureOf(clock.runTimersDuring(waiting), WaitError);
+    expect(error).toMatchObject({
+      reason: 'failed',
+      last: { id, status: end },
+      outcome: 'rejected',
+      retryable: false,
+      operation: 'transfers.waitFor',
+      path: '/transfers/{id}',
+    });
+    expect(error.message).toContain(`ended as ${end}`);
+  },
+);
 
 test.each([
   [{ timeout: 5_000 }, 5_000],
@@ -119,7 +122,7 @@ test.each([
   [{ timeout: 9_000, totalTimeout: 3_000 }, 3_000],
   [{ timeout: 2_000, totalTimeout: 3_000 }, 2_000],
   [{}, 600_000],
-])('waitFor with %o is unknown while pending after %i ms', async (options, ms) => {
+])('waitFor with %o rejects as unknown if still pending after %i ms', async (options, ms) => {
   const { clock, wait } = scripted(['pending']);
   const error = await failureOf(wait(options), WaitError);
   expect(error).toMatchObject({
@@ -134,7 +137,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('waitFor ends at its timeout even if a request hangs', async () => {
+test('waitFor rejects at its `timeout` even if a request hangs', async () => {
   const { clock, sandbox, payments } = setup();
   sandbox.faults.add({ operation: 'transfers.get', fault: { kind: 'hang' } });
   const error = await failureOf(
@@ -145,7 +148,7 @@ test('waitFor ends at its timeout even if a request hangs', async () => {
   expect(clock.passed).toBe(700);
 });
 
-test('the pause of waitFor grows to fifteen seconds', async () => {
+test('the pauses of waitFor grow to fifteen seconds', async () => {
   const { wait, times } = scripted(['pending']);
   await failureOf(wait({ timeout: 100_000 }), WaitError);
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -154,14 +157,14 @@ test('the pause of waitFor grows to fifteen seconds', async () => {
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses);
 });
 
-test('interval of waitFor is the first pause, with jitter', async () => {
+test('`interval` of waitFor is the first pause, with jitter', async () => {
   vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValue(0.999_999);
   const { wait, times } = scripted(['pending', 'pending', 'completed']);
   await wait({ interval: 100 });
   expect(times).toEqual([0, 80, 80 + 180]);
 });
 
-test('waitFor goes on after a response with an undocumented status', async () => {
+test('waitFor continues after a response with an undocumented status', async () => {
   const { wait } = scripted(['pending', 'on_hold', 'processing', 'under_audit', 'completed']);
   const seen: string[] = [];
   await wait({ onPoll: ({ status }) => seen.push(status) });
@@ -172,7 +175,7 @@ test.each([
   [['completed', 'processing'], 'processing'],
   [['completed', 'pending'], 'pending'],
   [['completed', 'on_hold', 'under_audit', 'pending'], 'pending'],
-])('waitFor rejects if an ended transfer is open again (%o)', async (statuses, last) => {
+])('waitFor rejects if a transfer that ended is open again (%o)', async (statuses, last) => {
   const { wait, requests } = scripted(statuses);
   // Without `until`, the first `completed` would end the wait.
   const error = await failureOf(wait({ until: () => false }), WaitError);
@@ -188,7 +191,7 @@ test.each([
 test.each([
   [['processing', 'pending', 'completed']],
   [['processing', 'on_hold', 'pending', 'completed']],
-])('waitFor goes on while a transfer is open (%o)', async (statuses) => {
+])('waitFor continues while a transfer is open (%o)', async (statuses) => {
   const { wait } = scripted(statuses);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
@@ -200,7 +203,7 @@ describe('a transfer that is returned after it was completed', () => {
     return () => Reflect.deleteProperty(statusMeanings, 'returned');
   });
 
-  test('ends a wait until it is returned', async () => {
+  test('ends a waitFor whose `until` accepts it', async () => {
     const { wait } = scripted(['pending', 'completed', 'returned']);
     const until = ({ status }: Transfer) => status === ('returned' as string);
     expect(await wait({ until })).toMatchObject({ status: 'returned' });
@@ -211,7 +214,7 @@ describe('a transfer that is returned after it was completed', () => {
     [['completed', 'returned'], 'returned'],
     [['completed', 'failed'], 'failed'],
     [['completed', 'settling', 'cancelled'], 'cancelled'],
-  ])('has failed, and the message is true of each end (%o)', async (statuses, last) => {
+  ])('makes waitFor reject as failed, and the message fits (%o)', async (statuses, last) => {
     const { wait } = scripted(statuses);
     const error = await failureOf(wait({ until: () => false }), WaitError);
     expect(error).toMatchObject({ reason: 'failed', last: { status: last }, outcome: 'rejected' });
@@ -220,12 +223,15 @@ describe('a transfer that is returned after it was completed', () => {
   });
 });
 
-test.each(['settled', 'returned'])('until may wait for an undocumented %s', async (status) => {
-  const { wait } = scripted(['completed', status]);
-  expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
-});
+test.each(['settled', 'returned'])(
+  '`until` of waitFor may expect the undocumented status %s',
+  async (status) => {
+    const { wait } = scripted(['completed', status]);
+    expect(await wait({ until: (seen) => seen.status === status })).toMatchObject({ status });
+  },
+);
 
-test('last of a WaitError is a copy, shortened if very large', async () => {
+test('WaitError.last is a copy, shortened if very large', async () => {
   const clock = new VirtualClock();
   const metadata = { order: { lines: [{ price: '1.00', note: 'x'.repeat(2_000) }] } };
   const response = { ...transfer, status: 'failed', metadata };
@@ -243,7 +249,7 @@ test('last of a WaitError is a copy, shortened if very large', async () => {
   expect(JSON.stringify(last).length).toBeLessThan(5_000);
 });
 
-test('last of a WaitError has a large integer as a string', async () => {
+test('WaitError.last has a large integer as a string', async () => {
   const text = JSON.stringify({ ...transfer, status: 'failed' }).replace(
     '{',
     '{"block":9007199254740993,',
@@ -253,20 +259,20 @@ test('last of a WaitError has a large integer as a string', async () => {
   expect(JSON.stringify(last)).toContain('"block":"9007199254740993"');
 });
 
-test('waitFor goes on after 404s for a new transfer', async () => {
+test('waitFor continues after responses 404 for a new transfer', async () => {
   const { wait, times } = scripted([404, 404, 404, 'pending', 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
   expect(times).toHaveLength(5);
 });
 
-test('waitFor throws NotFoundError after half a minute of 404', async () => {
+test('waitFor throws NotFoundError after half a minute of responses 404', async () => {
   const { wait, clock } = scripted([404]);
   await failureOf(wait(), NotFoundError);
   expect(clock.passed).toBeGreaterThanOrEqual(30_000);
   expect(clock.passed).toBeLessThan(46_000);
 });
 
-test('a waitFor timeout names a transfer that was not found', async () => {
+test('the timeout error of waitFor names a transfer that was not found', async () => {
   const { wait } = scripted([404]);
   const error = await failureOf(wait({ timeout: 5_000 }), WaitError);
   expect(error).toMatchObject({ outcome: 'unknown', reason: 'timeout', last: undefined });
@@ -282,7 +288,7 @@ test('a waitFor timeout names a transfer that was not found', async () => {
   expect(late.cause).toBeUndefined();
 });
 
-test("an aborted waitFor's error contains no invalid id", async () => {
+test('the AbortError of waitFor does not show an invalid id', async () => {
   const { payments } = scripted(['completed']);
   const wait = payments.transfers.waitFor('sk_live_1', {
     signal: AbortSignal.abort(),
@@ -308,13 +314,13 @@ test('waitFor rejects after five failed requests in a row', async () => {
   expect(requests).toHaveLength(1 + 5);
 });
 
-test('waitFor goes on after four failed requests in a row', async () => {
+test('waitFor continues after four failed requests in a row', async () => {
   const four = [503, 500, 503, 500];
   const { wait } = scripted([...four, 'pending', ...four, 'processing', ...four, 'completed']);
   expect(await wait()).toMatchObject({ status: 'completed' });
 });
 
-test('each request of waitFor has maxRetries of its own', async () => {
+test('maxRetries applies to each request of waitFor', async () => {
   const { wait, requests } = scripted([503], { maxRetries: 2 });
   await failureOf(wait(), WaitError);
   expect(requests).toHaveLength(5 * 3);
@@ -330,7 +336,7 @@ test('maxRetries, headers and query of waitFor apply to each request', async () 
   }
 });
 
-test('waitFor is unknown if apiKey rejects before the first request', async () => {
+test('waitFor rejects as unknown if apiKey rejects before the first request', async () => {
   const apiKey = () => Promise.reject(new Error('the vault is sealed'));
   const { wait, requests } = scripted(['completed'], { apiKey });
   const error = await failureOf(wait(), ConfigurationError);
@@ -340,21 +346,24 @@ test('waitFor is unknown if apiKey rejects before the first request', async () =
   expect(requests).toEqual([]);
 });
 
-test.each([301, 401, 403, 404, 410, 422, 501])('waitFor is unknown after a %i', async (status) => {
-  const { wait, requests } = scripted(['processing', status]);
-  const kind = { 401: AuthenticationError, 404: NotFoundError }[status] ?? ApiError;
-  const error = await failureOf<ApiError>(wait(), kind);
-  expect(requests).toHaveLength(2);
-  expect(error).toMatchObject({
-    status,
-    outcome: 'unknown',
-    operation: 'transfers.waitFor',
-    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-  });
-  expect(error.message).toMatch(/it was processing\.\nThis does not mean that it failed/);
-});
+test.each([301, 401, 403, 404, 410, 422, 501])(
+  'waitFor rejects as unknown after status %i',
+  async (status) => {
+    const { wait, requests } = scripted(['processing', status]);
+    const kind = { 401: AuthenticationError, 404: NotFoundError }[status] ?? ApiError;
+    const error = await failureOf<ApiError>(wait(), kind);
+    expect(requests).toHaveLength(2);
+    expect(error).toMatchObject({
+      status,
+      outcome: 'unknown',
+      operation: 'transfers.waitFor',
+      startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(error.message).toMatch(/it was processing\.\nThis does not mean that it failed/);
+  },
+);
 
-test('waitFor goes on after a response that is null', async () => {
+test('waitFor continues after a response that is null', async () => {
   const clock = new VirtualClock();
   let polls = 0;
   const { payments } = clientOf(
@@ -371,14 +380,14 @@ test('waitFor goes on after a response that is null', async () => {
 test.each([
   ['a boolean', (isReached: boolean) => isReached],
   ['a promise', (isReached: boolean) => Promise.resolve(isReached)],
-])('waitFor resolves once until gives true in %s', async (_, give) => {
+])('waitFor resolves as soon as `until` returns true as %s', async (_, give) => {
   const { wait, requests } = scripted(['pending', 'processing', 'completed']);
   const until = ({ status }: Transfer) => give(status === 'processing');
   expect(await wait({ until })).toMatchObject({ status: 'processing' });
   expect(requests).toHaveLength(2);
 });
 
-test('waitFor ends at its timeout even if until never resolves', async () => {
+test('waitFor rejects at its `timeout` even if `until` never resolves', async () => {
   const { wait: waitLonger } = scripted(['pending']);
   const never = (): Promise<boolean> => new Promise(() => undefined);
   await failureOf(waitLonger({ until: never, timeout: 5_000 }), WaitError);
@@ -431,13 +440,13 @@ test('waitFor sends nothing when its signal is already aborted', async () => {
   expect(requests).toEqual([]);
 });
 
-test('waitFor resolves to a failed transfer that until accepts', async () => {
+test('waitFor resolves to a failed transfer that `until` accepts', async () => {
   const { wait } = scripted(['pending', 'failed']);
   const until = ({ status }: Transfer): boolean => status === 'failed';
   expect(await wait({ until })).toMatchObject({ status: 'failed' });
 });
 
-test('waitFor rejects a failed transfer that until does not accept', async () => {
+test('waitFor rejects a failed transfer that `until` does not accept', async () => {
   const { wait } = scripted(['failed', 'completed']);
   await failureOf(wait({ until: ({ status }) => status === 'completed' }), WaitError);
 });
@@ -445,7 +454,7 @@ test('waitFor rejects a failed transfer that until does not accept', async () =>
 test.each([
   ['a mistake', new Error('a mistake in the condition')],
   ['an error of the SDK', new ValidationError('No.', { outcome: 'not_sent', issues: [] })],
-])('waitFor rejects with what its function until throws: %s', async (_, mistake) => {
+])('waitFor rejects with what its function `until` throws: %s', async (_, mistake) => {
   const { wait, clock } = scripted(['pending']);
   const { message } = mistake;
   const until = (): boolean => {
@@ -456,7 +465,7 @@ test.each([
   expect(clock.pending).toBe(0);
 });
 
-test('waitFor goes on if onPoll throws or rejects', async () => {
+test('waitFor continues if onPoll throws or rejects', async () => {
   const { wait } = scripted(['pending', 'completed']);
   const onPoll = (seen: Transfer): Promise<never> => {
     if (seen.status === 'pending') throw new Error('thrown');
@@ -489,7 +498,7 @@ test.each<[string, unknown, string]>([
   expect(requests).toEqual([]);
 });
 
-test('an error about a misspelt option of waitFor names the closest', async () => {
+test('the error for a misspelt option of waitFor suggests the closest', async () => {
   const options = { intervall: 5 } as WaitOptions;
   const waiting = scripted(['completed']).payments.transfers.waitFor('txfr_1', options);
   expect((await failureOf(waiting, ValidationError)).issues).toEqual([

@@ -173,7 +173,7 @@ test('no method that pays or searches takes longer than totalTimeout', async () 
   expect(longest).toBeGreaterThan(totalTimeout / 2);
 });
 
-test('a recorded payment is read within totalTimeout, journal included', async () => {
+test('createOnce reads a recorded payment within totalTimeout, including its journal', async () => {
   const { transfers, measure } = setup({ ...quick, read: 30_000, journal: 4_000 });
   await measure(() => transfers.createOnce(input, { totalTimeout: 2 * totalTimeout }));
   let error: unknown;
@@ -182,7 +182,7 @@ test('a recorded payment is read within totalTimeout, journal included', async (
   expect(error).toMatchObject({ outcome: 'unknown', retryable: true });
 });
 
-test('a claim with too little time left is withdrawn, nothing sent', async () => {
+test('createOnce withdraws its claim if too little time is left', async () => {
   const clock = new VirtualClock();
   const memory = memoryJournal({ now: () => clock.now() });
   let isSlow = true;
@@ -203,7 +203,7 @@ test('a claim with too little time left is withdrawn, nothing sent', async () =>
   expect(await memory.read(input.description)).toBeUndefined();
 });
 
-test("an abort during the first claim's check leaves no claim", async () => {
+test('an abort while createOnce checks its first claim leaves no claim', async () => {
   const memory = memoryJournal();
   const controller = new AbortController();
   let isClaimed = false;
@@ -226,7 +226,7 @@ test("an abort during the first claim's check leaves no claim", async () => {
 });
 
 test.each([0, 4_000])(
-  'hanging handshakes leave no claim behind (journal: %i ms)',
+  'createOnce leaves no claim after hanging TLS handshakes (journal: %i ms)',
   async (journalMs) => {
     const server = createServer();
     server.listen(0, '127.0.0.1');

@@ -80,7 +80,7 @@ test.each(
     [422, undefined].map((status) => ({ name, breakage, status })),
   ),
 )(
-  "a stalled call tells no failure after another's payment, if $name ($status)",
+  'a stalled call reports no failure after another call paid: $name ($status)',
   async ({ breakage, status }) => {
     const { pay, made } = setup(breakage, { status });
     const result = await pay().catch((error: unknown) => error);
@@ -90,7 +90,7 @@ test.each(
   },
 );
 
-test('a rejection is told if a read shows the claim withdrawn', async () => {
+test('createOnce reports a rejection if the journal shows the claim withdrawn', async () => {
   const { pay, store, made } = setup(
     (inner) => ({ swap: (...swap) => inner.swap(...swap).then(fails) }),
     { meanwhile: 'waits', status: 422 },
@@ -100,13 +100,13 @@ test('a rejection is told if a read shows the claim withdrawn', async () => {
   expect(made()).toBe(0);
 });
 
-test('a rejection is unknown if its claim cannot be withdrawn', async () => {
+test('a rejected createOnce has outcome unknown if it cannot withdraw its claim', async () => {
   const { pay, store } = setup(() => ({ swap: fails }), { meanwhile: 'waits', status: 422 });
   expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
   expect(await store.read(input.description)).toMatchObject({ state: 'sending' });
 });
 
-test("nothing is sent if the journal's files change before the request", async () => {
+test("createOnce sends nothing if the journal's files change before the request", async () => {
   const sandbox = seedDemo(new Sandbox());
   const memory = memoryJournal();
   let isRemoved = false;
@@ -124,7 +124,7 @@ test("nothing is sent if the journal's files change before the request", async (
   expect(await memory.read(input.description)).toBeUndefined();
 });
 
-test('a stalled call resolves to what another has recorded', async () => {
+test('a stalled call resolves to the payment that another call recorded', async () => {
   const { pay, store, made } = setup(() => ({}), { status: 422 });
   expect(await pay()).toMatchObject({ result: 'recorded' });
   const { history = [] } = (await store.read(input.description)) ?? {};
@@ -132,7 +132,7 @@ test('a stalled call resolves to what another has recorded', async () => {
   expect(made()).toBe(1);
 });
 
-test('a rejection is unknown if an operator has decided meanwhile', async () => {
+test('a rejected createOnce has outcome unknown if an operator decided meanwhile', async () => {
   const { pay, store } = setup(() => ({}), { meanwhile: 'decides', status: 422 });
   expect(await failureOf(pay())).toMatchObject({ outcome: 'unknown', reason: 'in_doubt' });
   expect(await store.read(input.description)).toMatchObject({ state: 'not_paid' });

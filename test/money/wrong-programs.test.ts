@@ -166,7 +166,7 @@ test.each<[string, (world: World) => PromiseLike<unknown>, RegExp]>([
         .transfers.create(input),
     /the sandbox ignores the header Idempotency-Key/,
   ],
-])('%s causes one line', async (_, run, line) => {
+])('the SDK prints one warning about %s', async (_, run, line) => {
   const world = setup();
   await run(world);
   expect(world.lines()).toEqual([expect.stringMatching(line)]);
@@ -227,13 +227,13 @@ test.each<[string, (world: World) => PromiseLike<unknown>]>([
         Array.from({ length: 100 }, (_, at) => transfers.createOnce(payout(`salary ${at}`))),
       ),
   ],
-])('%s: no line', async (_, run) => {
+])('the SDK prints no warning about %s', async (_, run) => {
   const world = setup();
   await run(world);
   expect(world.lines()).toEqual([]);
 });
 
-test('rows of a batch cause no line about each other', async () => {
+test('a batch causes no warning that its rows have equal terms', async () => {
   const { sandbox, payments, lose, lines } = setup();
   lose(1);
   const fault = { kind: 'status', status: 503 } as const;
@@ -261,12 +261,12 @@ test.each([
     0,
   ],
   ['another field', ({ input: { currency } }: { input: OnceInput }) => currency === 'USDC', 0],
-])('authorize that compares %s: %#', (_, authorize, count) => {
+])('the SDK warns only if `authorize` compares an amount with text: %s', (_, authorize, count) => {
   const { lines } = setup({ authorize });
   expect(lines()).toHaveLength(count);
 });
 
-test('a client that pays in a sandbox in production says so', () => {
+test('a client that pays in a sandbox in production warns', () => {
   vi.stubEnv('NODE_ENV', 'production');
   const { lines } = setup();
   expect(lines()).toEqual([expect.stringContaining('this client pays in a sandbox')]);
@@ -283,7 +283,7 @@ test.each<[string, () => unknown]>([
 });
 
 test.each([{ toString: null }, Object.create(null), { toString: 1, valueOf: 1 }])(
-  'a reference that is no text (%o) stops no batch',
+  'a reference that is no text (%o) does not stop a batch',
   async (description) => {
     const { transfers, lines } = setup();
     const unreadable = { ...input, description };
@@ -295,7 +295,7 @@ test.each([{ toString: null }, Object.create(null), { toString: 1, valueOf: 1 }]
   },
 );
 
-test('copies of the package count their creations apart', async () => {
+test('copies of the package share their memory of unknown creations', async () => {
   const { lines, lose, sandbox } = setup();
   lose(2);
   const createByCopy = async (amount: string) => {
@@ -308,12 +308,12 @@ test('copies of the package count their creations apart', async () => {
   expect(lines()).toEqual([expect.stringMatching(creation)]);
 });
 
-test('a journal takes options that are undefined', () => {
+test('a journal accepts options that are undefined', () => {
   expect(() => sqliteJournal(':memory:', { table: undefined } as object)).not.toThrow();
   expect(() => memoryJournal({ clock: undefined } as object)).not.toThrow();
 });
 
-test('a misspelt searchFirst searches', async () => {
+test('a journal with a misspelt searchFirst makes createOnce search first', async () => {
   const { sandbox, payments } = setup();
   const searchFirst = 'allways' as unknown as 'always';
   const journal = sqliteJournal(':memory:', { searchFirst });
@@ -322,7 +322,7 @@ test('a misspelt searchFirst searches', async () => {
 });
 
 test.each([{}, { count: undefined }, { totals: undefined }])(
-  'expect: %o is rejected',
+  'the option `expect: %o` is rejected',
   async (expected) => {
     const { transfers } = setup();
     const batch = transfers.createAllOnce([input], { expect: expected });

@@ -25,11 +25,11 @@ export const promises: Readonly<
   'An outcome that is not proven is `unknown`, and a creation with that outcome is not `retryable`':
     [
       ['full/plan.test.ts', 'a creation ends as expected after the fault: %s'],
-      ['money/outcome.test.ts', 'connectionOutcome is unknown if one cause proves nothing'],
-      ['money/resend.test.ts', 'a call ($kind) after status $status ends as $outcome'],
+      ['money/outcome.test.ts', 'connectionOutcome returns unknown if one cause proves nothing'],
+      ['money/resend.test.ts', 'a call ($kind) after status $status has outcome $outcome'],
     ],
   'A creation with an unknown outcome is not sent again, whatever happened before': [
-    ['money/resend.test.ts', 'a creation is not retried again if its retry is unknown'],
+    ['money/resend.test.ts', 'a creation is not sent again if its retry has outcome unknown'],
   ],
   '`createOnce` makes a payment at most once, and a caller that repeats the call gets the transfer or a rejection':
     [
@@ -42,13 +42,16 @@ export const promises: Readonly<
     ],
   '`createOnce` sends no payment before its claim is stored, nor after the deadline that the claim implies':
     [
-      ['money/once.test.ts', 'createOnce writes its claim with the expiry before it sends'],
+      ['money/once.test.ts', 'createOnce writes its claim, with an expiry, before it sends'],
       ['money/once.test.ts', 'createOnce subtracts the time of a slow journal from its request'],
       ['money/journals.test.ts', 'sqliteJournal writes a claim to disk before swap() resolves'],
     ],
   '`createOnce` takes over a claim only when the earlier request can no longer arrive, and a search has not found the payment':
     [
-      ['money/once.test.ts', 'createOnce replaces a dead claim only after its request has ended'],
+      [
+        'money/once.test.ts',
+        "createOnce replaces a dead process's claim only after its request has ended",
+      ],
       ['money/once.test.ts', 'createOnce does not pay if a claim expires during its search'],
     ],
   'An operator decides about a transfer that may be the payment': [
@@ -82,8 +85,11 @@ export const promises: Readonly<
     ],
   'On a connection that was used before, `get` rejects the record of another id, and a creation with the id of an earlier one is `unknown`':
     [
-      ['money/stray-responses.test.ts', 'get() of %s_1 rejects another id'],
-      ['money/stray-responses.test.ts', 'a repeated id %s_1 is unknown'],
+      ['money/stray-responses.test.ts', 'get() of %s_1 rejects a response with another id'],
+      [
+        'money/stray-responses.test.ts',
+        'a creation has outcome unknown if its response repeats id %s_1',
+      ],
     ],
   'On Node.js nothing below the SDK sends a write again': [
     ['transports/node-http.test.ts', 'a write is unknown after a reset of a %s connection'],
@@ -92,21 +98,29 @@ export const promises: Readonly<
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':
     [
       ['money/backoff.test.ts', 'the wait between attempts is never shorter than Retry-After'],
-      ['money/rate-limiter.test.ts', 'no call is released during the pause after a 429'],
+      ['money/rate-limiter.test.ts', 'no call is released during the pause after status 429'],
     ],
   'Behind a rate limiter, a client reaches at least half of the rate, with fewer than two requests per call':
     [
-      ['money/rate-limiter.test.ts', 'the limiter reaches half of %d per second with %d workers'],
+      [
+        'money/rate-limiter.test.ts',
+        'the limiter reaches half of %d calls per second with %d workers',
+      ],
       ['proxies/proxies.test.ts', 'behind nginx limit_req a client makes ten payments a second'],
     ],
   'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
-    [['money/rate-limiter.test.ts', 'ends at once as a RateLimitError if its deadline is short']],
+    [
+      [
+        'money/rate-limiter.test.ts',
+        'rejects at once with a RateLimitError if its deadline is short',
+      ],
+    ],
   '`rejected` comes from the platform itself, or proves that nothing was forwarded': [
-    ['money/outcome.test.ts', 'ends as unknown unless the status proves a rejection'],
+    ['money/outcome.test.ts', 'has outcome unknown unless the status proves a rejection'],
     ['proxies/proxies.test.ts', 'createOnce pays once even if its response becomes %s'],
   ],
   'A pause of the process is not a timeout': [
-    ['money/deadline.test.ts', 'a response that came during a suspension is read first'],
+    ['money/deadline.test.ts', 'a response that arrived while the process was suspended is read'],
     ['proxies/proxies.test.ts', 'a suspended process of %s reads what arrived before a timeout'],
   ],
   'A write does not use a connection that a server may be closing because it was idle': [
@@ -154,6 +168,6 @@ export const promises: Readonly<
     ],
   "No listener stays on a caller's signal": [
     ['money/deadline.test.ts', 'no listener stays on the caller’s signal after hundreds of calls'],
-    ['money/rate-limiter.test.ts', 'no call is released during the pause after a 429'],
+    ['money/rate-limiter.test.ts', 'no call is released during the pause after status 429'],
   ],
 };
