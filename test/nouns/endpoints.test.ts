@@ -26,7 +26,7 @@ const examples = endpoints.flatMap((endpoint) =>
 );
 
 describe('the examples of the API reference', () => {
-  test.each(endpoints)('for $operation use every documented parameter and field', (endpoint) => {
+  test.each(endpoints)('use every documented parameter and field of $operation', (endpoint) => {
     const used = (part: 'query' | 'body') =>
       new Set(endpoint.examples.flatMap((example) => Object.keys(example[part] ?? {})));
     expect(used('query')).toEqual(new Set(endpoint.query));
@@ -35,7 +35,7 @@ describe('the examples of the API reference', () => {
 });
 
 describe('the client', () => {
-  test('the client has a method per endpoint and only documented helpers', () => {
+  test('the client has a method for each endpoint, and only documented helpers', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     const beyondTheDocument = [
       'waitFor',
@@ -55,7 +55,7 @@ describe('the client', () => {
     );
   });
 
-  test('the client itself has only request, withOptions and toJSON', () => {
+  test('the client itself has only request(), withOptions() and toJSON()', () => {
     const payments = new PaymentsClient(seededSandbox().clientOptions);
     // toJSON is for JSON.stringify, which must not show a credential.
     expect(methodsOf(payments)).toEqual(['request', 'toJSON', 'withOptions']);
@@ -98,35 +98,38 @@ describe('a request on a real server', () => {
     return requests;
   }
 
-  test.each(examples)('$name sends what the reference describes', async ({ endpoint, example }) => {
-    const { origin } = server;
-    const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
-    const prefix = endpoint.base === 'versioned' ? '/v0' : '';
-    expect(request.method).toBe(endpoint.method);
-    expect(request.url).toBe(
-      `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
-    );
+  test.each(examples)(
+    '$name sends the request that the API reference describes',
+    async ({ endpoint, example }) => {
+      const { origin } = server;
+      const request = await arriving(endpoint, example, { baseUrl: `${origin}/v0` });
+      const prefix = endpoint.base === 'versioned' ? '/v0' : '';
+      expect(request.method).toBe(endpoint.method);
+      expect(request.url).toBe(
+        `${origin}${prefix}${filled(endpoint.path, example.id)}${example.search ?? ''}`,
+      );
 
-    const [right, wrong] =
-      endpoint.credential === 'apiKey'
-        ? [sandbox.apiKey, sandbox.jwt]
-        : [sandbox.jwt, sandbox.apiKey];
-    expect(request.headers['authorization']).toBe(`Bearer ${right}`);
-    expect(JSON.stringify(request)).not.toContain(wrong);
+      const [right, wrong] =
+        endpoint.credential === 'apiKey'
+          ? [sandbox.apiKey, sandbox.jwt]
+          : [sandbox.jwt, sandbox.apiKey];
+      expect(request.headers['authorization']).toBe(`Bearer ${right}`);
+      expect(JSON.stringify(request)).not.toContain(wrong);
 
-    expect(request.headers['accept']).toBe('application/json');
-    expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
-    if (example.body === undefined) {
-      expect(request.body).toBe('');
-      expect(request.headers['content-type']).toBeUndefined();
-    } else {
-      expect(JSON.parse(request.body)).toEqual(example.body);
-      expect(request.headers['content-type']).toBe('application/json');
-      expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
-      // A server would read a GET with a body of no stated length as two requests.
-      expect(request.headers['transfer-encoding']).toBeUndefined();
-    }
-  });
+      expect(request.headers['accept']).toBe('application/json');
+      expect(request.headers['user-agent']).toMatch(/^payments-platform-sdk\/\d+\.\d+\.\d+/);
+      if (example.body === undefined) {
+        expect(request.body).toBe('');
+        expect(request.headers['content-type']).toBeUndefined();
+      } else {
+        expect(JSON.parse(request.body)).toEqual(example.body);
+        expect(request.headers['content-type']).toBe('application/json');
+        expect(request.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
+        // A server would read a GET with a body of no stated length as two requests.
+        expect(request.headers['transfer-encoding']).toBeUndefined();
+      }
+    },
+  );
 
   test.each(examples)('the request of $name keeps the base URL’s path prefix', async (one) => {
     const { endpoint, example } = one;
@@ -173,50 +176,56 @@ describe('the sandbox', () => {
   /** A cursor has to come from the platform, so the example cursor is left out. */
   const possible = examples.filter(({ example }) => example.query?.['cursor'] === undefined);
 
-  test.each(possible)('the sandbox responds to $name in shape', async ({ endpoint, example }) => {
-    const sandbox = seededSandbox();
-    const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
-    const { data, response } = await invoke(
-      payments,
-      endpoint.operation,
-      argumentsOf(example),
-    ).withResponse();
-    // The sandbox does not call the webhookUrl of the example, and says so in the log.
-    const operations = sandbox.log.map(({ operation }) => operation);
-    expect(operations.filter((each) => each !== 'webhook')).toEqual([endpoint.operation]);
-    if (endpoint.response === undefined) {
-      expect(data).toBeUndefined();
-    } else {
-      const raw: unknown = await response.json();
-      expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
-    }
-  });
+  test.each(possible)(
+    'the sandbox responds to $name in the documented shape',
+    async ({ endpoint, example }) => {
+      const sandbox = seededSandbox();
+      const { payments } = clientOfSandbox(sandbox, { maxRetries: 0 });
+      const { data, response } = await invoke(
+        payments,
+        endpoint.operation,
+        argumentsOf(example),
+      ).withResponse();
+      // The sandbox does not call the webhookUrl of the example, and says so in the log.
+      const operations = sandbox.log.map(({ operation }) => operation);
+      expect(operations.filter((each) => each !== 'webhook')).toEqual([endpoint.operation]);
+      if (endpoint.response === undefined) {
+        expect(data).toBeUndefined();
+      } else {
+        const raw: unknown = await response.json();
+        expect(z.safeParse(endpoint.response, raw).error?.issues).toBeUndefined();
+      }
+    },
+  );
 
   const paged = endpoints.filter(({ query }) => query.includes('cursor'));
 
-  test.each(paged)('the sandbox pages $operation by nextCursor', async (endpoint) => {
-    const { operation, path } = endpoint;
-    const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
-    const EnvelopeSchema = z.object({
-      data: z.array(z.object({ id: z.string() })),
-      hasMore: z.boolean(),
-      nextCursor: z.nullable(z.string()),
-    });
-    const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
-    expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
-    const query = { limit: 1, cursor: first.nextCursor };
-    const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
-    expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
-    expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
-    const nextUrl = new URL(requests[1]?.url ?? '');
-    expect(nextUrl.pathname).toBe(`/v0${path}`);
-    expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
-    // The API reference requires the same limit on every page.
-    expect(nextUrl.searchParams.get('limit')).toBe('1');
-  });
+  test.each(paged)(
+    'the sandbox splits $operation into pages linked by nextCursor',
+    async (endpoint) => {
+      const { operation, path } = endpoint;
+      const { payments, requests } = clientOfSandbox(seededSandbox(), { maxRetries: 0 });
+      const EnvelopeSchema = z.object({
+        data: z.array(z.object({ id: z.string() })),
+        hasMore: z.boolean(),
+        nextCursor: z.nullable(z.string()),
+      });
+      const first = EnvelopeSchema.parse(await invoke(payments, operation, [{ limit: 1 }]));
+      expect(first).toMatchObject({ data: [{ id: expect.any(String) }], hasMore: true });
+      const query = { limit: 1, cursor: first.nextCursor };
+      const second = EnvelopeSchema.parse(await invoke(payments, operation, [query]));
+      expect(second).toMatchObject({ data: [{ id: expect.any(String) }], nextCursor: null });
+      expect(second.data[0]?.id).not.toBe(first.data[0]?.id);
+      const nextUrl = new URL(requests[1]?.url ?? '');
+      expect(nextUrl.pathname).toBe(`/v0${path}`);
+      expect(nextUrl.searchParams.get('cursor')).toBe(first.nextCursor);
+      // The API reference requires the same limit on every page.
+      expect(nextUrl.searchParams.get('limit')).toBe('1');
+    },
+  );
 });
 
-test('docs/test.md names every resource with the method get', () => {
+test('docs/test.md names every resource that has the method get()', () => {
   const guide = readFileSync(new URL('../../docs/test.md', import.meta.url), 'utf8');
   const created = endpoints
     .map(({ operation }) => operation.split('.'))
