@@ -5,7 +5,7 @@ import { factsOf, setup } from './platforms.ts';
 const baseline = setup().probe({ twice: true }).then(factsOf);
 
 test.each(deviatingPlatforms)(
-  'payments-probe reports $name in the right rows only',
+  'payments-probe reports $name, and only in the right rows',
   async ({ respond, rows, options = {}, advice = [] }) => {
     const { probe } = setup({ deviation: respond });
     const probed = await probe({ twice: true });

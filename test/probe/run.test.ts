@@ -63,7 +63,7 @@ describe('the requests of payments-probe', () => {
     expect(keys).toEqual([null, expect.stringMatching(/^probe-\w{8}$/), keys[1]]);
   });
 
-  test('the probe tries an honoured Idempotency-Key with another amount', async () => {
+  test('the probe sends an honoured Idempotency-Key again with another amount', async () => {
     const sent: [key: string | null, amount: string][] = [];
     const deviation: Deviation = async (request, next, clock) => {
       if (request.method === 'POST') {
@@ -88,7 +88,7 @@ describe('the requests of payments-probe', () => {
     expect(sandbox.transfers.list().length).toBe(22);
   });
 
-  test('the probe makes at most three transfers despite a misleading id', async () => {
+  test('the probe makes at most three transfers despite misleading ids', async () => {
     const respond = recognise(({ key }) => key, undefined, true);
     // Four transfers a page, so that the first match and the second are on different pages.
     const { probe, sandbox } = setup({ deviation: withPagesOf(4, respond), transfers: 20 });
@@ -181,7 +181,7 @@ describe('the order of transfers in payments-probe', () => {
     expect(probed.report.options.platform).toEqual({ transfersNewestFirst: true });
   });
 
-  test('the probe suggests transfersNewestFirst only from 100 transfers on', async () => {
+  test('the probe suggests transfersNewestFirst only after 100 transfers with different times', async () => {
     const few = await setup({ listOrder: 'newest_first', transfers: 60 }).probe();
     expect([factsOf(few)[order], few.report.options.platform]).toEqual([
       'found: Newest first.',
@@ -207,7 +207,7 @@ describe('the order of transfers in payments-probe', () => {
     ]);
   });
 
-  test('the probe notices disorder among transfers of a few seconds', async () => {
+  test('the probe notices wrong order among transfers of a few seconds', async () => {
     const probed = await setup({ listOrder: 'shuffled', gapMs: 100 }).probe();
     expect(factsOf(probed)[order]).toBe('found: No order by createdAt.');
   });
@@ -225,7 +225,7 @@ describe('the pages of the transfer list in payments-probe', () => {
   const whole = '59 Does the list of transfers show each one, and end?';
   const many = { transfers: 400, gapMs: 20_000 };
 
-  test('the probe notices a transfer that only pages of 100 hide', async () => {
+  test('the probe notices a transfer that only pages of 100 omit', async () => {
     const deviation: Deviation = async (request, next) => {
       const response = await next();
       if (new URL(request.url).searchParams.get('limit') !== '100') return response;
@@ -240,7 +240,7 @@ describe('the pages of the transfer list in payments-probe', () => {
     );
   });
 
-  test('a transfer made between two readings does not count against the list', async () => {
+  test('the probe ignores a transfer made between two readings', async () => {
     let requests = 0;
     const platform = setup({
       ...many,
@@ -265,9 +265,12 @@ describe('the pages of the transfer list in payments-probe', () => {
   test.each([
     [0, 'unknown: The check needs two transfers from one account.'],
     [4, 'confirmed: Yes.'],
-  ])('the probe needs two transfers of one account for pages: %i', async (transfers, fact) => {
-    expect(factsOf(await setup({ transfers }).probe())[whole]).toBe(fact);
-  });
+  ])(
+    'the probe judges pages only if one account has two transfers: %i',
+    async (transfers, fact) => {
+      expect(factsOf(await setup({ transfers }).probe())[whole]).toBe(fact);
+    },
+  );
 });
 
 describe('payments-probe on a platform in trouble', () => {
@@ -279,7 +282,7 @@ describe('payments-probe on a platform in trouble', () => {
     { kind: 'html', status: 502 },
     { kind: 'reset', when: 'before_commit' },
     { kind: 'truncated_body' },
-  ] as const)('the probe reports the same after reads fail once with $kind', async (fault) => {
+  ] as const)('the probe reports the same if each read fails once with $kind', async (fault) => {
     const { probe, sandbox } = setup();
     for (const operation of ['transfers.list', 'transfers.get', 'accounts.get'] as const) {
       sandbox.faults.add({ operation, fault });
@@ -310,7 +313,7 @@ describe('payments-probe on a platform in trouble', () => {
       'The list of transfers cannot be read: GET /transfers is 404 (text/html)',
       1,
     ],
-  ])('the probe ends if the platform %s', async (_, deviation, message, count) => {
+  ])('the probe ends by itself if the platform %s', async (_, deviation, message, count) => {
     const { probe, requests } = setup({ deviation });
     expect(await endOf(probe())).toContain(message);
     expect(requests.length).toBe(count);
@@ -329,7 +332,7 @@ describe('payments-probe on a platform in trouble', () => {
   });
 
   test.each([403, 404])(
-    'the probe pays nothing if the account of --to gives %i',
+    'the probe pays nothing if reading the account of --to gives %i',
     async (status) => {
       const { probe, writes } = setup({
         deviation: (request, next) =>
@@ -349,7 +352,7 @@ describe('a payment of payments-probe', () => {
       .filter(({ needs }) => needs === 'pay')
       .map(({ row, question }) => rows[`${row} ${question}`]);
 
-  test.each([422, 429])('is not sent again if the platform rejects with %i', async (status) => {
+  test.each([422, 429])('is not sent again if the platform rejects it with %i', async (status) => {
     const { probe, writes, sandbox } = setup();
     sandbox.faults.add({ operation: 'transfers.create', fault: { kind: 'status', status } });
     const probed = await probe({ twice: true });
@@ -369,7 +372,7 @@ describe('a payment of payments-probe', () => {
   });
 
   test.each([201, 401, 403, 405, 502])(
-    'is described in the report after an HTML page (%i)',
+    'is described in the report even if the response is HTML (%i)',
     async (status) => {
       const { probe, writes, sandbox } = setup({
         deviation: async (request, next) => {
@@ -416,7 +419,7 @@ describe('a payment of payments-probe', () => {
 });
 
 describe('the report of payments-probe', () => {
-  test('the report has one row and question per check', async () => {
+  test('the report has one row and one question for each check', async () => {
     const { report } = await setup().probe();
     expect(Object.keys(report)).toEqual(['platform', 'startedAt', 'requests', 'rows', 'options']);
     expect(report.platform).toBe('https://api.example.com/v0');
