@@ -84,7 +84,7 @@ const outcomes = (ends: readonly End[]): string[] => [
   ...new Set(ends.map(({ outcome, status }) => `${outcome} ${status ?? ''}`.trim())),
 ];
 
-test('nginx and haproxy are installed', () => {
+test('nginx and haproxy are installed for these tests', () => {
   expect(missing, 'install with: apt-get install nginx-light haproxy').toEqual([]);
 });
 
@@ -164,27 +164,30 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
   test.for([
     ['a string', 'sk_test_proxies'],
     ['a function', () => 'sk_test_proxies'],
-  ] as const)('createOnce pays once if nginx turns a 504 into a 401 (%s)', async ([, apiKey]) => {
-    const platform = await ledger();
-    // The key is valid for every request but the second, in which nginx asks for the error page.
-    let checks = 0;
-    const auth = createHttpServer((_, response) => {
-      checks += 1;
-      response.writeHead(checks === 1 || checks > 2 ? 204 : 401).end();
-    });
-    await new Promise<void>((resolve) => auth.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void auth.close());
-    const { port } = auth.address() as AddressInfo;
-    const { baseUrl } = await nginx(platform.port, {
-      http: timesOut,
-      server: `auth_request /auth; ${errorPage}
+  ] as const)(
+    'createOnce pays once if nginx turns status 504 into 401 (%s)',
+    async ([, apiKey]) => {
+      const platform = await ledger();
+      // The key is valid for every request but the second, in which nginx asks for the error page.
+      let checks = 0;
+      const auth = createHttpServer((_, response) => {
+        checks += 1;
+        response.writeHead(checks === 1 || checks > 2 ? 204 : 401).end();
+      });
+      await new Promise<void>((resolve) => auth.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void auth.close());
+      const { port } = auth.address() as AddressInfo;
+      const { baseUrl } = await nginx(platform.port, {
+        http: timesOut,
+        server: `auth_request /auth; ${errorPage}
           location = /auth { internal; auth_request off; proxy_pass http://127.0.0.1:${port}; proxy_pass_request_body off; proxy_set_header content-length ""; }`,
-    });
-    const payments = clientAtUrl(baseUrl, { apiKey, journal: memoryJournal() });
-    const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
-    const { id } = await payments.transfers.createOnce({ ...input, description: 'hang once' });
-    expect([id, platform.payments]).toEqual(['txfr_1', ['hang once']]);
-  });
+      });
+      const payments = clientAtUrl(baseUrl, { apiKey, journal: memoryJournal() });
+      const input = { sourceAccountId: 'acc_1', counterpartyId: 'cpty_1', amount: '1.00' } as const;
+      const { id } = await payments.transfers.createOnce({ ...input, description: 'hang once' });
+      expect([id, platform.payments]).toEqual(['txfr_1', ['hang once']]);
+    },
+  );
 
   test.for([
     ['ignores the headers of a request', ''],
@@ -221,7 +224,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     expect([id, platform.payments]).toEqual(['txfr_1', ['succeed late']]);
   });
 
-  test("a platform's rejection stays rejected behind nginx and haproxy", async () => {
+  test('a rejection by the platform stays rejected behind nginx and haproxy', async () => {
     const platform = await ledger();
     const proxies = [await nginx(platform.port), await haproxy(platform.port)];
     for (const { baseUrl } of proxies) {
@@ -241,7 +244,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     expect([end.outcome, end.status, platform.payments]).toEqual(['rejected', 308, []]);
   });
 
-  test('reloads of haproxy leave at most 6% of payments unknown', async () => {
+  test('reloads of haproxy leave at most 6% of outcomes unknown', async () => {
     const platform = await ledger({ delay: 5 });
     const proxy = await haproxy(platform.port);
     const payments = clientAtUrl(proxy.baseUrl);
@@ -267,7 +270,7 @@ describe.skipIf(missing.length > 0)('a client behind a real proxy', () => {
     expect(inDoubt.length / ends.length).toBeLessThanOrEqual(0.06);
   });
 
-  test('behind nginx limit_req a client makes ten payments a second', async () => {
+  test('a client makes ten payments a second behind nginx limit_req', async () => {
     const platform = await ledger();
     const { baseUrl } = await nginx(platform.port, {
       http: 'limit_req_zone $binary_remote_addr zone=z:1m rate=20r/s; limit_req_status 429;',
@@ -306,7 +309,7 @@ async function farAway(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('no payment is unknown if the server closes idle connections', async () => {
+test('every payment has a known outcome if the server closes idle connections', async () => {
   const platform = await ledger({ idle: 1_000 });
   const port = await farAway(platform.port);
   const ends: End[] = [];
@@ -338,7 +341,7 @@ const runtimes: readonly (readonly [string, readonly string[]])[] = [
 
 // Bun and Deno are available after test:runtimes.
 test.for(runtimes.filter(([, [program = '']]) => existsSync(program)))(
-  'a suspended process of %s reads what arrived before a timeout',
+  'a %s process reads a response that arrived while it was suspended',
   async ([, [program = '', ...args]]) => {
     const platform = await ledger({ delay: 300 });
     const script = fileURLToPath(new URL('paused.ts', import.meta.url));

@@ -106,7 +106,7 @@ export const promises: Readonly<
         'money/rate-limiter.test.ts',
         'the limiter reaches half of %d calls per second with %d workers',
       ],
-      ['proxies/proxies.test.ts', 'behind nginx limit_req a client makes ten payments a second'],
+      ['proxies/proxies.test.ts', 'a client makes ten payments a second behind nginx limit_req'],
     ],
   'A call that would be held back for longer than it may wait fails at once, with the data of the 429':
     [
@@ -121,10 +121,16 @@ export const promises: Readonly<
   ],
   'A pause of the process is not a timeout': [
     ['money/deadline.test.ts', 'a response that arrived while the process was suspended is read'],
-    ['proxies/proxies.test.ts', 'a suspended process of %s reads what arrived before a timeout'],
+    [
+      'proxies/proxies.test.ts',
+      'a %s process reads a response that arrived while it was suspended',
+    ],
   ],
   'A write does not use a connection that a server may be closing because it was idle': [
-    ['proxies/proxies.test.ts', 'no payment is unknown if the server closes idle connections'],
+    [
+      'proxies/proxies.test.ts',
+      'every payment has a known outcome if the server closes idle connections',
+    ],
   ],
   'A budget bounds the retries of a client, so that retries cannot cause an outage': [
     ['money/backoff.test.ts', 'the retry budget limits 200 calls that fail at the same time'],
