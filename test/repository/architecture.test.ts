@@ -64,7 +64,7 @@ function layerOf(file: string): number {
   return layers.indexOf(file.includes('/') ? folder : '.');
 }
 
-test('every file of src/ is in a known layer', () => {
+test('every file of src/ belongs to a known layer', () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
@@ -113,7 +113,7 @@ test('files of journals/ share only types and internal/ with the client', () => 
 const needsNode =
   /^(commands\/|sandbox\/(bin\.ts|command\/|server\.ts|page\/page\.ts|openapi\/docstrings\.ts))/;
 
-test('the client imports no sandbox, the sandbox only shared files', () => {
+test('the client imports no sandbox, and the sandbox only shared files', () => {
   const shared =
     /^(sandbox\/|schemas\/|internal\/|errors\/redact\.ts$|version\.ts$|commands\/program\.ts$)/;
   expect(internalImports.filter(({ from, to }) => isSandbox(from) && !shared.test(to))).toEqual([]);
@@ -154,7 +154,7 @@ test('src/ contains no any, non-null assertion, @ts-ignore or export *', () => {
   ).toEqual([]);
 });
 
-test('src/ uses instanceof for no built-in class but Error', () => {
+test('src/ uses instanceof for no built-in class except Error', () => {
   // Jest and node:vm have a second copy of such classes, so use isError, isDate or the fields.
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.tsx?$/.test(file),
@@ -177,7 +177,7 @@ test('no file of schemas/ builds a zod schema at load', () => {
   expect(built.map((declaration) => declaration.getText())).toEqual([]);
 });
 
-test('package.json, lock, README, export and changelog have one version', async () => {
+test('package.json, lock file, README, export and changelog show one version', async () => {
   const { version } = await import('payments-platform-sdk');
   for (const file of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(readFileSync(join(root, file), 'utf8'))).toMatchObject({ version });
@@ -214,7 +214,7 @@ test('importing src/ sets no timer, sends nothing, changes no global', () => {
   expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toBe('[]\n');
 });
 
-test('a file in schemas/ exports only schemas and what describes them', () => {
+test('a file in schemas/ exports only schemas and descriptions of them', () => {
   const allowed =
     /^\w+(Schema|Shape|Types|Statuses|Directions|Meanings)\b|^(chains|documentedValuesOf|statusMeaning|isTransferId)\b|\bSchema<|\bZodMini/;
   const others = [...trees]

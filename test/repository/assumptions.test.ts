@@ -13,7 +13,7 @@ const idsIn = (pattern: string, exclude: readonly string[] = []): string[] => {
   return [...new Set(named.flatMap((each) => each.match(/A\d/g) ?? []))].toSorted();
 };
 
-test('each assumption is named in its code and in its check', () => {
+test('src/ names each assumption of docs/proof.md, and so does its check', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const rows = Array.from(page.matchAll(/^- \*\*(A\d)\*\* .*\n(?: .*\n)+/gm));
   const ids = rows.map(([, id = '']) => id);
@@ -25,7 +25,7 @@ test('each assumption is named in its code and in its check', () => {
   expect(checked.toSorted()).toEqual(rows.filter(isChecked).map(([, id]) => id));
 });
 
-test('the probe asks what docs/proof.md quotes of it', () => {
+test('the probe asks each question that docs/proof.md quotes', () => {
   const page = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   const files = globSync('src/commands/probe/checks/*.ts', { cwd: root });
   const checks = files.map((file) => readFileSync(join(root, file), 'utf8')).join('');

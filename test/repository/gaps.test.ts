@@ -22,7 +22,7 @@ const markOf: Readonly<Record<Check['needs'], string>> = {
 /** Why a row cannot be tried. */
 const reasons = ['S', 'W', 'N', 'D', 'T', 'O'];
 
-test("docs/gaps.md marks each row with its check's needs or a reason", () => {
+test('docs/gaps.md marks each row with what its check needs, or why none', () => {
   expect(marks.size).toBeGreaterThan(60);
   const wrong = [...marks].filter(([row, mark]) => {
     const needs = new Set(checks.filter((check) => check.row === row).map((check) => check.needs));

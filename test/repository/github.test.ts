@@ -45,7 +45,7 @@ function findMistakes(schema: object, value: unknown): string {
   return ajv.validate(schema, value) ? '' : ajv.errorsText();
 }
 
-test.each(workflows)('%s is a workflow as the schema describes it', (path) => {
+test.each(workflows)('%s is a valid GitHub workflow', (path) => {
   expect(findMistakes(workflow, parse(readText(path)))).toBe('');
   const ids = jobsOf(path).map(({ id }) => id);
   for (const { needs, strategy, steps } of jobsOf(path)) {
@@ -58,7 +58,7 @@ test.each(workflows)('%s is a workflow as the schema describes it', (path) => {
   }
 });
 
-test('the schema of a workflow rejects typical mistakes', () => {
+test('the schema of GitHub workflows rejects typical mistakes', () => {
   const text = readText('.github/workflows/nightly.yml');
   const mistakes: readonly (readonly [string, string])[] = [
     ['timeout-minutes: 180', 'timeout-minute: 180'],
@@ -75,7 +75,7 @@ test('the schema of a workflow rejects typical mistakes', () => {
   }
 });
 
-test('a job that may write runs no tests', () => {
+test('a workflow job with write permission runs no tests', () => {
   const writers = workflows
     .flatMap(jobsOf)
     .filter(({ permissions = {} }) => Object.values(permissions).includes('write'));
@@ -107,7 +107,7 @@ test('dependabot.yml covers every folder with a package-lock.json', () => {
   expect(covered).toEqual(expect.arrayContaining(folders));
 });
 
-test('CODEOWNERS names teams alone, and a team owns every file', () => {
+test('CODEOWNERS names only teams, and a team owns every file', () => {
   const rules = readText('.github/CODEOWNERS')
     .split('\n')
     .filter((line) => /^[^#]/.test(line));
@@ -140,7 +140,7 @@ function argumentsOf(command: string): string[] {
 }
 
 test.each([...new Set(commands)].filter((command) => !others.test(command)))(
-  'the command "%s" of a workflow exists and takes its flags',
+  'the command "%s" of a workflow exists and accepts its flags',
   (command) => {
     if (command.startsWith('.ci/')) {
       accessSync(join(root, command), constants.X_OK);
@@ -170,7 +170,7 @@ esac
 test.each([
   ['opens an issue', '', 'issue create --title A nightly run failed --body '],
   ['adds to the open issue', '12', 'issue comment 12 --body '],
-])('a failed night %s with command, seed and commit', (_, open, call) => {
+])('a failed nightly run %s with command, seed and commit', (_, open, call) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-nightly-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

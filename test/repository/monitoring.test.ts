@@ -35,23 +35,26 @@ const expressions = [...alerts, ...panels.flatMap(({ targets }) => targets)].map
   ({ expr }) => expr,
 );
 
-test.each(expressions)('the expression %s uses a metric that exists, with its labels', (expr) => {
-  const named = [...expr.matchAll(/\b([a-z]+_[a-z_]+)(?:\{(.*?)\})?/g)];
-  expect(named.length).toBeGreaterThan(0);
-  for (const [, name = '', selector = ''] of named) {
-    expect(Object.keys(metrics)).toContain(name);
-    const matchers = [...selector.matchAll(/(\w+)(?:=~?)"([^"]*)"/g)];
-    const grouped = [...expr.matchAll(/\bby \((\w+)\)/g)].map(([, label]) => label);
-    const labels = [...matchers.map(([, label]) => label), ...grouped];
-    expect(metrics[name]).toEqual(expect.arrayContaining(labels));
-    const values = matchers.filter(([, label]) => label === 'state').map(([, , value]) => value);
-    expect(states).toEqual(
-      expect.arrayContaining(values.flatMap((each) => each?.split('|') ?? [])),
-    );
-  }
-});
+test.each(expressions)(
+  'the monitoring expression %s uses an existing metric and labels',
+  (expr) => {
+    const named = [...expr.matchAll(/\b([a-z]+_[a-z_]+)(?:\{(.*?)\})?/g)];
+    expect(named.length).toBeGreaterThan(0);
+    for (const [, name = '', selector = ''] of named) {
+      expect(Object.keys(metrics)).toContain(name);
+      const matchers = [...selector.matchAll(/(\w+)(?:=~?)"([^"]*)"/g)];
+      const grouped = [...expr.matchAll(/\bby \((\w+)\)/g)].map(([, label]) => label);
+      const labels = [...matchers.map(([, label]) => label), ...grouped];
+      expect(metrics[name]).toEqual(expect.arrayContaining(labels));
+      const values = matchers.filter(([, label]) => label === 'state').map(([, , value]) => value);
+      expect(states).toEqual(
+        expect.arrayContaining(values.flatMap((each) => each?.split('|') ?? [])),
+      );
+    }
+  },
+);
 
-test("every alert names the operator's next command and existing labels", () => {
+test("every alert names the operator's next command and uses existing labels", () => {
   expect(alerts.map(({ alert }) => alert)).toHaveLength(4);
   for (const { annotations } of alerts) {
     expect(annotations['description']).toContain('`payments-journal list');
@@ -65,7 +68,7 @@ test("every alert names the operator's next command and existing labels", () => 
   }
 });
 
-test('the age alert fires after 20 minutes, beyond a default claim', () => {
+test('the alert for old payments fires after 20 minutes', () => {
   const expr = alerts.map((each) => each.expr).find((each) => each.includes('oldest'));
   // 17 minutes are totalTimeout plus gracePeriod: docs/operate.md.
   expect(Number(expr?.split('>')[1])).toBe(20 * 60);

@@ -54,7 +54,7 @@ test.each(Object.entries(promises))('the tests of a promise exist: %s', (_, held
   }
 });
 
-test('every short text that promises one payment names both conditions', () => {
+test('every short text that promises a single payment names both conditions', () => {
   const readText = (path: string) => readFileSync(join(root, path), 'utf8');
   const [firstScreen = ''] = readText('README.md').split('\n```');
   const [hover = ''] = /`payments\.transfers\.createOnce\(.*/.exec(readText('docs/api.md')) ?? [];

@@ -20,7 +20,7 @@ const bounds: Readonly<Record<string, number>> = {
   'payments-platform-sdk/sandbox/msw': 5,
 };
 
-test('every entry point has a bound', () => {
+test('every entry point has a maximum number of names', () => {
   expect(Object.keys(bounds)).toEqual(Object.keys(entryPoints));
 });
 
@@ -49,7 +49,7 @@ const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding
   .filter((file) => file.endsWith('.ts'))
   .map((file) => `examples/${file}`);
 const prose = [...guides, ...examples].map(readText).join('\n');
-test("every public name is in a guide, example or another's hover", () => {
+test('every public name appears in a guide, an example or a docstring', () => {
   const hovers = namesInHovers();
   const unused = Object.values(names)
     .flat()

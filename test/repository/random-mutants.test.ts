@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { source } from '../mutants/apply.ts';
 import { combine, listEdits, readRandom } from '../mutants/random.ts';
 
-test('a seed fixes the order of the random mutants', () => {
+test('the same seed gives the same order of random mutants', () => {
   const [one, again, other] = [listEdits(1), listEdits(1), listEdits(2)];
   expect(again).toEqual(one);
   expect(other).not.toEqual(one);

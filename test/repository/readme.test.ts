@@ -20,7 +20,7 @@ test('test/README.md has a section for every folder of test/', () => {
   expect(names.filter((name) => !readme.includes(`\`${name}/\``))).toEqual([]);
 });
 
-test('every file that may cause warnings exists', () => {
+test('every file whose tests may print warnings exists', () => {
   const files = Object.keys(expected).map((name) => `${folder}${name}.test.ts`);
   expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
