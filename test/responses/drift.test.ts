@@ -61,7 +61,7 @@ const records: readonly [
 ];
 const moneyFields = /^amount$|Balance$/;
 
-test.each(records)('a read of %s reports odd fields and keeps the record', async (...row) => {
+test.each(records)('a read of %s reports odd fields and returns the record', async (...row) => {
   const [operation, record, get, list] = row;
   for (const name of Object.keys(record)) {
     if (name === 'id') continue;
@@ -115,7 +115,7 @@ test.each(records)('a read of %s rejects a record without id or amount', async (
   }
 });
 
-test('the error for an unusable amount names each wrong field', async () => {
+test('the error for an unusable amount names every wrong field', async () => {
   const { payments } = clientOfBody({ ...transfer, status: undefined, amount: 12.5 });
   const error = await failureOf(payments.transfers.get('txfr_1'), InvalidResponseError);
   expect(error.message).toContain('an undocumented amount: got a number; expected a string');
@@ -149,7 +149,7 @@ test.each<[string, unknown]>([
   expect(drifts).toEqual([]);
 });
 
-test('instructions.list and transactions.list reject anything but arrays of objects', async () => {
+test('instructions.list and transactions.list accept only arrays of objects', async () => {
   const lists: readonly [Record<string, unknown>, Read][] = [
     [instruction, ({ instructions }) => instructions.list({ address })],
     [
@@ -167,7 +167,7 @@ test('instructions.list and transactions.list reject anything but arrays of obje
   }
 });
 
-test('instructions.build returns an object with a field of wrong type', async () => {
+test('instructions.build returns a response with a field of wrong type', async () => {
   const build: Read = ({ instructions }) => instructions.build(newInstruction);
   const { payments, paths } = clientOfBody({ ...built, salt: '7' });
   expect(await build(payments)).toEqual({ ...built, salt: '7' });
@@ -175,7 +175,7 @@ test('instructions.build returns an object with a field of wrong type', async ()
   await failureOf(build(clientOfBody([built]).payments), InvalidResponseError);
 });
 
-test('an unknown field is no drift', async () => {
+test('an unknown field in a response is not reported as drift', async () => {
   const newer = { ...transfer, feeAmount: 1.5, availableBalance: 7 };
   const { payments, drifts } = clientOfBody(newer);
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
@@ -195,7 +195,7 @@ const enums: Readonly<Record<string, readonly string[]>> = {
   ibans: ['status'],
 };
 
-test.each(records)('an undocumented value of an enum of %s is a drift', async (...row) => {
+test.each(records)('an undocumented enum value of %s is reported as drift', async (...row) => {
   const [operation, record, get, list] = row;
   for (const name of enums[operation] ?? []) {
     const newer = { ...record, [name]: 'paused' };
@@ -211,7 +211,7 @@ test.each(records)('an undocumented value of an enum of %s is a drift', async (.
   }
 });
 
-test('an undocumented value of any response enum is a drift', async () => {
+test('an undocumented value of every response enum is reported as drift', async () => {
   const created = { id: 'txfr_1', status: 'held', type: 'pigeon', createdAt: transfer.createdAt };
   const creation = clientOfBody(created);
   expect(await creation.payments.transfers.create(newTransfer)).toEqual(created);
@@ -222,7 +222,7 @@ test('an undocumented value of any response enum is a drift', async () => {
   expect(update.paths()).toEqual(['defaultChain']);
 });
 
-test('a client reports an undocumented value once, whatever reads it', async () => {
+test('a client reports an undocumented value once, whatever call reads it', async () => {
   const items = [1, 2, 3].map((number) => ({ ...transferNumber(number), status: 'held' }));
   const { payments, paths } = clientOfBody(page(items));
   await payments.transfers.list();
@@ -233,7 +233,7 @@ test('a client reports an undocumented value once, whatever reads it', async () 
   expect(paths()).toEqual(['data[0].status', 'data[0].status']);
 });
 
-test('a client reports the same value of two enums twice', async () => {
+test('a client reports the same undocumented value of two enums twice', async () => {
   const { payments, paths } = clientOfBody({ ...transfer, status: 'odd', type: 'odd' });
   await payments.transfers.get('txfr_1');
   await payments.transfers.get('txfr_1');
@@ -250,20 +250,20 @@ test('a client reports at most 100 undocumented values of an enum', async () => 
   expect(paths()).toHaveLength(100);
 });
 
-test('validation strict returns an undocumented value and reports it, too', async () => {
+test('with strict validation a read returns an undocumented value and reports drift', async () => {
   const newer = { ...transfer, status: 'held' };
   const { payments, paths } = clientOfBody(newer, { validation: 'strict' });
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
   expect(paths()).toEqual(['status']);
 });
 
-test('the report of a long undocumented value shows its start', async () => {
+test('the drift report of a long undocumented value shows its start', async () => {
   const { payments, drifts } = clientOfBody({ ...transfer, status: 'x'.repeat(100_000) });
   await payments.transfers.get('txfr_1');
   expect(drifts[0]?.issues[0]?.message.length).toBeLessThan(200);
 });
 
-test('validation strict rejects a read with a wrong field', async () => {
+test('with strict validation a read rejects a record with a wrong field', async () => {
   for (const changes of [{ direction: undefined }, { amount: null }, { status: 7 }]) {
     const drifted = { ...transfer, ...changes };
     const reads: [unknown, Read][] = [
@@ -280,7 +280,7 @@ test('validation strict rejects a read with a wrong field', async () => {
   }
 });
 
-test('clientOptions of a sandbox set validation to strict', async () => {
+test('the clientOptions of a sandbox set strict validation', async () => {
   const sandbox = new Sandbox();
   await using server = await listen(sandbox);
   for (const { validation } of [sandbox.clientOptions, server.clientOptions]) {
@@ -289,7 +289,7 @@ test('clientOptions of a sandbox set validation to strict', async () => {
   }
 });
 
-test('payments.request rejects a read against its schema despite validation report', async () => {
+test('payments.request enforces its schema on reads even with validation: report', async () => {
   const { payments, drifts } = clientOfBody({ id: 5 }, { validation: 'report' });
   const schema = z.object({ id: z.string() });
   const get = payments.request({ method: 'GET', path: '/things', api: 'versioned', schema });

@@ -219,7 +219,7 @@ test.each(['', ' ', 'nul', '{', '{"a":1,}', "{'a':1}", '[1]]', '1 2', 'NaN', '\u
   },
 );
 
-test('isTruncated is true for an object or array cut anywhere', () => {
+test('isTruncated is true for an object or array cut at any position', () => {
   const composite = fc.oneof(
     fc.array(fc.jsonValue(), { maxLength: 3 }),
     fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 }),

@@ -71,7 +71,7 @@ function spoil(value: unknown, choices: readonly number[], other: unknown): unkn
 
 const runs = Number(process.env['MATCHER_RUNS'] ?? 400);
 
-test.each(all)('the quick check of %s accepts exactly what zod accepts', (_, schema) => {
+test.each(all)('the fast check of %s accepts exactly what zod accepts', (_, schema) => {
   const matches = createMatcher(schema);
   const outcomes = { accepted: 0, rejected: 0 };
   const compare = (value: unknown): void => {

@@ -7,7 +7,7 @@ import { seededSandbox, clientOfSeededSandbox, owner } from '../support/platform
 import { recordingServer } from '../support/recording-server.ts';
 import type { ResponseSchema } from '../../src/calls/raw-call.ts';
 
-test('payments.request sends each API its own credential', async () => {
+test('payments.request sends to each API its own credential', async () => {
   const { payments, requests } = clientOf();
   await payments.request({ method: 'GET', path: '/reports', api: 'versioned' });
   await payments.request({ method: 'GET', path: '/reports', api: 'root' });
@@ -77,7 +77,7 @@ test('payments.request sends a GET with a body over HTTP', async () => {
   }
 });
 
-test('payments.request calls any path and returns what the schema selects', async () => {
+test('payments.request calls any path and returns the fields in the schema', async () => {
   const { payments } = clientOfSeededSandbox();
   const account = await payments.request({
     method: 'GET',
@@ -124,7 +124,7 @@ test('payments.request with a schema rejects an empty response', async () => {
   });
 });
 
-test('payments.request rejects a mismatched read and names each path', async () => {
+test('payments.request rejects a read that mismatches the schema, with each path', async () => {
   const { payments } = clientOfSeededSandbox();
   const schema = z.object({ data: z.array(z.object({ id: z.number('a number, please') })) });
   const error: unknown = await payments
@@ -194,7 +194,7 @@ test('payments.request rejects a schema that validates asynchronously', async ()
   });
 });
 
-test('payments.request does not send a POST again', async () => {
+test('payments.request does not retry a POST', async () => {
   const { payments, requests } = clientOf(() => new Response(null, { status: 503 }));
   const request = { method: 'POST', path: '/x', api: 'versioned' } as const;
   await expect(payments.request(request)).rejects.toMatchObject({
@@ -284,7 +284,7 @@ test.each<[string, unknown]>([
   ['an issue of null', { issues: [null] }],
   ['a path with null in it', { issues: [{ message: 'x', path: [null] }] }],
   ['an object with a then method', { then: () => undefined }],
-])('payments.request resolves a write even if the schema returns %s', async (_, received) => {
+])('payments.request resolves after a write even if its schema returns %s', async (_, received) => {
   const { payments } = clientOf(() => Response.json({ id: 'thing_1' }, { status: 201 }));
   const schema = {
     '~standard': { version: 1, vendor: 'none', validate: () => received },
@@ -294,14 +294,14 @@ test.each<[string, unknown]>([
   ).toEqual({ id: 'thing_1' });
 });
 
-test('the error of payments.request keeps 200 characters of a path', async () => {
+test('error.path of payments.request has at most 200 characters', async () => {
   const { payments } = clientOf(() => Response.json({ error: 'no', code: 'x' }, { status: 400 }));
   const path = `/reports/${'a'.repeat(1_000)}`;
   const error = await failureOf(payments.request({ method: 'GET', path, api: 'versioned' }));
   expect(error.path).toBe(path.slice(0, 200));
 });
 
-test('payments.request sends a POST unchanged if the JWT is POST', async () => {
+test('payments.request sends the method POST even if the JWT is `POST`', async () => {
   const { payments, requests } = clientOf(() => Response.json({}), { jwt: 'POST' });
   await payments.request({ method: 'POST', path: '/a%2Fb', api: 'versioned' });
   expect(requests).toMatchObject([{ method: 'POST', url: 'https://api.example.com/v0/a%2Fb' }]);

@@ -65,32 +65,38 @@ const unusable: readonly [string, InvalidResponseError['reason'], Buffer][] = [
   ],
 ];
 
-test.each(unusable)('a read rejects a success whose body is %s', async (_, reason, sent) => {
-  const server = await rawServer(sent);
-  const error = await failureOf(
-    clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
-    InvalidResponseError,
-  );
-  expect(error).toMatchObject({
-    reason,
-    status: Number(sent.subarray(9, 12).toString()),
-    outcome: 'unknown',
-    retryable: reason === 'truncated',
-  });
-  expect(error.issues.length > 0).toBe(reason === 'shape');
-});
+test.each(unusable)(
+  'a read rejects a successful response whose body is %s',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const error = await failureOf(
+      clientAt(server).transfers.get('txfr_1', { maxRetries: 0 }),
+      InvalidResponseError,
+    );
+    expect(error).toMatchObject({
+      reason,
+      status: Number(sent.subarray(9, 12).toString()),
+      outcome: 'unknown',
+      retryable: reason === 'truncated',
+    });
+    expect(error.issues.length > 0).toBe(reason === 'shape');
+  },
+);
 
-test.each(unusable)('a creation is unknown after a body that is %s', async (_, reason, sent) => {
-  const server = await rawServer(sent);
-  const drifts: DriftEvent[] = [];
-  const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
-  const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
-  expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
-  expect(error.message).toContain('The status shows that the platform accepted the call.');
-  expect(error.message).toContain('payments.transfers.reconcile');
-  expect(server.arrivals).toHaveLength(1);
-  expect(drifts).toEqual([]);
-});
+test.each(unusable)(
+  'a creation has outcome unknown if the response body is %s',
+  async (_, reason, sent) => {
+    const server = await rawServer(sent);
+    const drifts: DriftEvent[] = [];
+    const payments = clientAt(server, { hooks: { onDrift: (event) => drifts.push(event) } });
+    const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
+    expect(error).toMatchObject({ reason, outcome: 'unknown', retryable: false });
+    expect(error.message).toContain('The status shows that the platform accepted the call.');
+    expect(error.message).toContain('payments.transfers.reconcile');
+    expect(server.arrivals).toHaveLength(1);
+    expect(drifts).toEqual([]);
+  },
+);
 
 test('a creation resolves if its response has an id', async () => {
   const drifted = { id: 'txfr_9', status: 7, surprise: [true] };
@@ -109,7 +115,7 @@ test('a creation resolves if its response has an id', async () => {
   ]);
 });
 
-test('a strict read returns unknown fields and enum values', async () => {
+test('with strict validation a read returns unknown fields and enum values', async () => {
   const newer = { ...transfer, status: 'on_hold', type: 'pigeon', fee: { amount: 1 }, tags: [] };
   const { payments } = clientOf(() => respond(200, newer), { validation: 'strict' });
   expect(await payments.transfers.get('txfr_1')).toEqual(newer);
@@ -121,7 +127,7 @@ test('a read accepts a response with a byte order mark', async () => {
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a __proto__ key in a response changes no prototype', async () => {
+test('a __proto__ key in a response does not change a prototype', async () => {
   const proto = '"__proto__":{"polluted":1}';
   const evil = good.replace('{', `{${proto},"metadata":{${proto}},`);
   const { payments } = clientOf(() => respond(200, evil));
@@ -131,13 +137,16 @@ test('a __proto__ key in a response changes no prototype', async () => {
   expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
 });
 
-test.each([200, 201, 202, 204, 299])('a deletion ignores the body of a %i', async (status) => {
-  for (const body of [undefined, html, '{"cut":', null]) {
-    if (status === 204 && body !== undefined) continue;
-    const server = await rawServer(responseBytes(status, body));
-    expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
-  }
-});
+test.each([200, 201, 202, 204, 299])(
+  'a deletion ignores the body of a response %i',
+  async (status) => {
+    for (const body of [undefined, html, '{"cut":', null]) {
+      if (status === 204 && body !== undefined) continue;
+      const server = await rawServer(responseBytes(status, body));
+      expect(await clientAt(server).counterparties.delete('cpty_1')).toBeUndefined();
+    }
+  },
+);
 
 test('an InvalidResponseError has the request id and a shortened body', async () => {
   const long = `<p>${'x'.repeat(50_000)}</p>`;
@@ -220,7 +229,7 @@ const bomb = (): Buffer => {
   return Buffer.concat([gzipSync('["'), ...Array<Buffer>(256).fill(member)]);
 };
 
-test.each(transports)('a response over %s is unpacked up to 16 MiB', async (_, way, send) => {
+test.each(transports)('a response over %s is decompressed up to 16 MiB', async (_, way, send) => {
   const packed = bomb();
   expect(packed.length).toBeLessThan(mebibyte);
   const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'gzip' }));
@@ -261,7 +270,7 @@ test('an endless error body is read up to 1 MiB', async () => {
   expect(sent() / mebibyte).toBeLessThan(12);
 });
 
-test('an endless error body from fetch is read up to 1 MiB', async () => {
+test('an endless error body from `fetch` is read up to 1 MiB', async () => {
   const chunk = new Uint8Array(2 ** 16);
   let chunks = 0;
   const pull = (body: ReadableStreamDefaultController): void => {
@@ -294,7 +303,7 @@ test('withResponse() returns a response whose body is still readable', async () 
   expect([gone.data, gone.response.status]).toEqual([undefined, 204]);
 });
 
-test('a creation resolves despite forbidden characters after the status 201', async () => {
+test('a creation resolves despite forbidden characters in the status line', async () => {
   const body = JSON.stringify(transferCreated);
   const server = await rawServer(
     Buffer.from(`HTTP/1.1 201 创建\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
@@ -337,7 +346,7 @@ const lists: readonly {
 const respondWith = (items: readonly unknown[], at: string): Response =>
   respond(200, at === 'data' ? page(items) : items);
 
-test.each(lists)('the error for a long list of $of shows one mistake', async ({ at, list }) => {
+test.each(lists)('the error for a long list of $of has few issues', async ({ at, list }) => {
   const items = Array.from({ length: 300_000 }, () => ({}));
   const { payments } = clientOf(() => respondWith(items, at), { validation: 'strict' });
   // The first response is checked in another way than later ones.
@@ -348,14 +357,17 @@ test.each(lists)('the error for a long list of $of shows one mistake', async ({ 
   }
 });
 
-test.each(lists)('the error for a list of $of names the position', async ({ item, at, list }) => {
-  const items = Array.from({ length: 450 }, () => item);
-  const { payments } = clientOf(() => respondWith(items, at));
-  await list(payments);
-  items[333] = 'not an object';
-  const { issues } = await failureOf(list(payments), InvalidResponseError);
-  expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
-});
+test.each(lists)(
+  "the error for a list of $of names the wrong item's position",
+  async ({ item, at, list }) => {
+    const items = Array.from({ length: 450 }, () => item);
+    const { payments } = clientOf(() => respondWith(items, at));
+    await list(payments);
+    items[333] = 'not an object';
+    const { issues } = await failureOf(list(payments), InvalidResponseError);
+    expect(issues).toEqual([{ path: `${at}[333]`, message: 'got a string; expected an object' }]);
+  },
+);
 
 test('the error for a large page names a wrong hasMore', async () => {
   const items = Array.from({ length: 450 }, () => transfer);
@@ -382,7 +394,7 @@ test('the validation of 50,000 fields and items takes linear time', async () => 
 });
 
 test.each(['node:http', 'fetch'])(
-  'the latest success date over %s is kept per base URL',
+  'the client remembers the latest Date over %s for each base URL',
   async (transport) => {
     const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:38 GMT'];
     const server = await rawServer(

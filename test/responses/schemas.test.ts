@@ -18,7 +18,7 @@ const transfer = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-test('TransferSchema keeps unknown fields and enum values', () => {
+test('TransferSchema accepts and keeps unknown fields and enum values', () => {
   const grown = { ...transfer, status: 'paused', type: 'pigeon', fee: { amount: '0.01' } };
   expect(schemas.TransferSchema.parse(grown)).toEqual(grown);
 });
@@ -63,7 +63,7 @@ test('ErrorBodySchema rejects a body without the string code', () => {
   expect(errorBodySchema().safeParse({ error: 'no' }).success).toBe(false);
 });
 
-test('the schema of an id accepts only ids with its prefix', () => {
+test('each id schema accepts only ids with its prefix', () => {
   for (const [schema, good] of [
     [schemas.AccountIdSchema, 'acc_1'],
     [schemas.CounterpartyIdSchema, 'cpty_1'],
@@ -93,7 +93,7 @@ test('the JSON Schemas of payment inputs require exactly one destination', () =>
   expect(JSON.stringify(z.toJSONSchema(ids))).toContain('"pattern":"^acc_');
 });
 
-test('the JSON Schema of AccountIdSchema accepts the same ids', () => {
+test('the JSON Schema of AccountIdSchema accepts the same ids as zod', () => {
   const { pattern = '' } = z.toJSONSchema(schemas.AccountIdSchema);
   const suffixes = [
     '1',
@@ -144,7 +144,7 @@ test('pageSchema accepts an item schema that contains TransferSchema', () => {
 });
 
 // Copies of zod in a process share `z.config`, and an error map may throw.
-test('a zod error map of the application changes no client message', async () => {
+test("the application's zod error map does not change messages of the client", async () => {
   const before = z.config().customError;
   z.config({
     customError: () => {
