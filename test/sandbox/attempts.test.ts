@@ -47,7 +47,7 @@ test('the sandbox page groups a retry with its failed attempts', () => {
   ).toEqual([[1, 3, 4], [2]]);
 });
 
-test('the sandbox page shows a repeat after a success separately', () => {
+test('the sandbox page does not group a repeat after a success', () => {
   expect(grouped(entry(1), entry(2))).toEqual([[2], [1]]);
 });
 
@@ -64,11 +64,11 @@ test.each([
   ['body', { body: { amount: '1' } }],
   ['credential', { key: 2 }],
   ['credential (the new request has none)', { key: undefined }],
-])('the sandbox page does not group requests with another %s', (_, other) => {
+])('the sandbox page does not group requests with a different %s', (_, other) => {
   expect(grouped(entry(1, { status: 503 }), entry(2, other))).toEqual([[2], [1]]);
 });
 
-test('the sandbox page groups webhook tries by webhook id', () => {
+test('the sandbox page groups attempts of a webhook by webhook id', () => {
   const delivery = { operation: 'webhook', requestId: 'hook_1', status: 500 } as const;
   expect(
     grouped(
@@ -114,25 +114,28 @@ const faults: readonly SandboxFault[] = [
   { kind: 'truncated_body' },
 ];
 
-test.each(faults)('the sandbox page and the client’s error agree on %o', async (fault) => {
-  const sandbox = seedDemo(new Sandbox());
-  const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
-  const terms = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
-  for (const operation of ['transfers.create', 'transfers.list'] as const) {
-    sandbox.faults.add({ operation, fault });
-    const call =
-      operation === 'transfers.create'
-        ? payments.transfers.create({ ...terms, amount: '1' })
-        : payments.transfers.list();
-    const error: unknown = await call.then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    const last = sandbox.log.at(-1);
-    expect(last).toMatchObject({ operation, fault: fault.kind });
-    expect(error).toMatchObject({ outcome: last && getResult(last) });
-  }
-});
+test.each(faults)(
+  'the sandbox page agrees with the client’s outcome after fault %o',
+  async (fault) => {
+    const sandbox = seedDemo(new Sandbox());
+    const payments = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
+    const terms = { sourceAccountId: 'acc_000001', destinationAccountId: 'acc_000002' };
+    for (const operation of ['transfers.create', 'transfers.list'] as const) {
+      sandbox.faults.add({ operation, fault });
+      const call =
+        operation === 'transfers.create'
+          ? payments.transfers.create({ ...terms, amount: '1' })
+          : payments.transfers.list();
+      const error: unknown = await call.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      const last = sandbox.log.at(-1);
+      expect(last).toMatchObject({ operation, fault: fault.kind });
+      expect(error).toMatchObject({ outcome: last && getResult(last) });
+    }
+  },
+);
 
 test('the sandbox page keeps the latest 10,000 log entries', () => {
   const calls = new Calls();

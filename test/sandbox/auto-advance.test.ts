@@ -64,7 +64,7 @@ test('autoAdvance moves a new Entity to pending, then to approved', async () => 
   expect(clock.pending).toBe(0);
 });
 
-test('autoAdvance does not change the kycStatus of a rejected Entity', async () => {
+test('autoAdvance does not change the KYC status of a rejected Entity', async () => {
   const { clock, sandbox } = setup();
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
   sandbox.entities.reject(id);
@@ -159,7 +159,7 @@ test('advanceClock makes every status change of autoAdvance that is due', () => 
   expect(status(other)).toBe('completed');
 });
 
-test('the autoAdvance timer waits only the rest after advanceClock', async () => {
+test('after advanceClock the autoAdvance timer waits only the remaining time', async () => {
   const { clock, sandbox, pay, status } = setup();
   const id = pay();
   sandbox.advanceClock(600);
@@ -189,7 +189,7 @@ test('autoAdvance moves an overdue transfer, but no newer one', async () => {
   expect(status(late)).toBe('processing');
 });
 
-test('autoAdvance uses runtime timers if the clock is a function', async () => {
+test('autoAdvance uses runtime timers if the option `clock` is a function', async () => {
   let now = 0;
   const sandbox = new Sandbox({ clock: () => now, autoAdvance: 5 });
   const { id } = sandbox.entities.create({ email: 'b@example.com' });
@@ -217,7 +217,7 @@ test('advanceClock moves createdAt and the date of responses', async () => {
   }
 });
 
-test('a response takes as long as the option latency says', async () => {
+test('a response takes as long as the option `latency` says', async () => {
   const clock = new VirtualClock();
   const sandbox = new Sandbox({ clock, latency: 250 });
   const pending = call(sandbox, 'POST', '/entities', { email: 'a@b.example' });

@@ -105,7 +105,7 @@ test('onChange reports each change of every kind of record', () => {
   ]);
 });
 
-test('onChange reports a change after the whole operation has ended', () => {
+test('onChange reports a change only after the whole operation has ended', () => {
   const { sandbox, source, entity } = setup();
   const payee = sandbox.counterparties.create({ entityId: entity.id });
   const input = { sourceAccountId: source.id, counterpartyId: payee.id, amount: '10' };
@@ -198,7 +198,7 @@ test('GET /_sandbox/changes lists the changes after an id, or streams them', asy
   response.destroy();
 });
 
-test('an imported state exports the same text again', async () => {
+test('importState and exportState return the same text again', async () => {
   const sandbox = seedDemo(new Sandbox());
   await call(sandbox, 'PATCH', '/platform/settings', { webhookUrl: 'https://hooks.example/x' });
   sandbox.ibans.delete('iban_000001');

@@ -8,11 +8,11 @@ test.each([
   ['a function that returns milliseconds', () => 1000],
   ['a function that returns a Date', () => new Date(1000)],
   ['an object with the method now', { now: () => 1000 }],
-])('the option clock of a sandbox can be %s', (_name, clock) => {
+])('the option `clock` of a sandbox can be %s', (_name, clock) => {
   expect(createdAt(new Sandbox({ clock }))).toBe('1970-01-01T00:00:01.000Z');
 });
 
-test('the sandbox calls clock.now with the option clock as this', () => {
+test('the sandbox calls now() as a method of its option `clock`', () => {
   class Ticking {
     #now = 0;
     now() {
@@ -25,7 +25,7 @@ test('the sandbox calls clock.now with the option clock as this', () => {
 });
 
 test.each([undefined, Date])(
-  'the sandbox uses system time if clock is undefined or Date (%#)',
+  'the sandbox uses system time if `clock` is undefined or Date (%#)',
   (clock) => {
     const before = Date.now();
     const at = Date.parse(createdAt(new Sandbox({ clock })));
@@ -34,13 +34,13 @@ test.each([undefined, Date])(
   },
 );
 
-test('the sandbox rejects a clock that returns no valid time', () => {
+test('the sandbox rejects a `clock` that returns no valid time', () => {
   expect(() => new Sandbox({ clock: () => Number.NaN })).toThrow(TypeError);
   // @ts-expect-error: a text is no time
   expect(() => new Sandbox({ clock: () => 'noon' })).toThrow('must return a valid Date');
 });
 
-test('a request changes nothing if the clock of the sandbox throws', async () => {
+test('a request changes nothing if the `clock` of the sandbox throws', async () => {
   let broken = false;
   const sandbox = new Sandbox({
     clock() {
@@ -88,7 +88,7 @@ test('the fault "delay" uses fake timers that are installed later', async () => 
   }
 });
 
-test('the fault "delay" rejects at once after an earlier abort', async () => {
+test('the fault "delay" rejects at once if the signal is already aborted', async () => {
   const sandbox = new Sandbox();
   sandbox.faults.add({ operation: '*', fault: { kind: 'delay', ms: 60_000 } });
   const url = 'https://h/v0/entities';

@@ -118,7 +118,7 @@ test.each([
   ['GET', '/_sandbox/nothing', undefined, 404, 'not_found'],
   ['GET', '/_sandbox/reset', undefined, 405, 'method_not_allowed'],
 ])(
-  'the invalid request %s %s (%j) gets %i %s and changes nothing',
+  'the invalid request %s %s (%j) receives %i %s and changes nothing',
   async (method, path, body, status, code) => {
     const { sandbox, ask } = await setup();
     createAccounts(sandbox);
@@ -252,7 +252,7 @@ test('PUT /_sandbox/state restores an exported state with its ids', async () => 
   expect(body).toMatchObject({ id: 'ent_000002' });
 });
 
-test('POST /_sandbox/reset with seed "demo" gives the demo new ids', async () => {
+test('POST /_sandbox/reset with seed "demo" creates demo records with new ids', async () => {
   const { sandbox, ask } = await setup();
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
   await ask('POST', '/_sandbox/reset', '{"seed":"demo"}');
@@ -301,7 +301,7 @@ test.each([
   ['same-site', 403],
   ['same-origin', 200],
   ['none', 200],
-])('a control request with Sec-Fetch-Site %s gets %i', async (site, status) => {
+])('a control request with Sec-Fetch-Site %s receives status %i', async (site, status) => {
   const { ask } = await setup();
   const reply = await ask('GET', '/_sandbox/log', undefined, { 'sec-fetch-site': site });
   expect(reply.status).toBe(status);
@@ -371,7 +371,7 @@ test.each([
   ['127.9.9.9:1', 200],
   ['LOCALHOST:4010', 200],
   ['[::1]:4010', 200],
-])('every server path responds to the Host header %j with %i', async (host, status) => {
+])('every server path responds to the Host header %j with status %i', async (host, status) => {
   const { ask, key } = await setup();
   for (const path of ['/', '/v0/entities', '/_sandbox/state', '/_sandbox/log']) {
     const reply = await ask('GET', path, undefined, { ...key, host });
@@ -389,7 +389,7 @@ test('the sandbox server accepts the hosts in allowHosts', async () => {
   expect(await statusUnder('three.example')).toBe(403);
 });
 
-test('endpoints under /_sandbox/ reject pages of every other origin', async () => {
+test('endpoints under /_sandbox/ reject requests from pages of other origins', async () => {
   const { sandbox, server, ask } = await setup();
   const { port } = server;
   const { source } = createAccounts(sandbox);
@@ -413,7 +413,7 @@ test('endpoints under /_sandbox/ reject pages of every other origin', async () =
   expect(await fund(`http://127.0.0.1:${port}`)).toBe(200);
 });
 
-test('the sandbox server lets other local ports read the API', async () => {
+test('the sandbox server lets pages on other local ports read the API', async () => {
   const { ask, key } = await setup();
   const origin = 'http://localhost:5173';
   const preflight = await ask('OPTIONS', '/v0/transfers', undefined, {
@@ -441,7 +441,7 @@ test('the sandbox server lets other local ports read the API', async () => {
   expect(preflightResponse.headers).not.toHaveProperty('access-control-allow-methods');
 });
 
-test('the 404 to a wrong path prefix names the correct path', async () => {
+test('the response 404 to a wrong path prefix names the correct path', async () => {
   const { sandbox, ask, key } = await setup();
   sandbox.accounts.list();
   for (const [wrong, right] of [
@@ -479,7 +479,7 @@ test('the sandbox page’s security policy allows only its scripts', async () =>
   );
 });
 
-test('GET /_sandbox/log disconnects a reader that leaves too much unread', async () => {
+test('GET /_sandbox/log disconnects a reader that reads too slowly', async () => {
   const { server, ask, key } = await setup();
   const request = httpRequest(`${server.rootUrl}/_sandbox/log`, {
     headers: { accept: 'text/event-stream' },

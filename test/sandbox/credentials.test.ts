@@ -14,7 +14,7 @@ async function ask(sandbox: Sandbox, url: string, authorization?: string) {
   return { status, ...(body as { error: string; code: string }), body };
 }
 
-test('the sandbox takes the API key under /v0, the JWT elsewhere', async () => {
+test('the sandbox requires the API key under /v0, the JWT elsewhere', async () => {
   const sandbox = new Sandbox();
   expect((await ask(sandbox, versioned, `Bearer ${sandbox.apiKey}`)).status).toBe(200);
   expect((await ask(sandbox, versioned, `bearer  ${sandbox.apiKey}`)).status).toBe(200);
@@ -29,16 +29,19 @@ test.each([
   [versioned, 'Bearer sk_other', 'is not known'],
   [root, 'Bearer a.b.c', 'is not known'],
   [root, '', 'No credential arrived'],
-])('a request to %s with the credential %o gets a 401', async (url, authorization, words) => {
-  const response = await ask(new Sandbox(), url, authorization);
-  expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
-  expect(response.error).toContain(words);
-  expect(response.error).not.toContain('sk_other');
-  expect(response.body).toMatchObject({ details: null });
-  expect(errorBodySchema().safeParse(response.body).success).toBe(true);
-});
+])(
+  'a request to %s with the credential %o receives status 401',
+  async (url, authorization, words) => {
+    const response = await ask(new Sandbox(), url, authorization);
+    expect(response).toMatchObject({ status: 401, code: 'unauthorized' });
+    expect(response.error).toContain(words);
+    expect(response.error).not.toContain('sk_other');
+    expect(response.body).toMatchObject({ details: null });
+    expect(errorBodySchema().safeParse(response.body).success).toBe(true);
+  },
+);
 
-test('the 401 for a misplaced credential says where the credential belongs', async () => {
+test('the error for a misplaced credential says where the credential belongs', async () => {
   const sandbox = new Sandbox();
   const jwt = await ask(sandbox, versioned, `Bearer ${sandbox.jwt}`);
   expect(jwt.status).toBe(401);
@@ -52,7 +55,7 @@ test('the 401 for a misplaced credential says where the credential belongs', asy
   );
 });
 
-test('an AuthenticationError shows the whole message of a sandbox 401', async () => {
+test('an AuthenticationError shows the whole message of the sandbox', async () => {
   const sandbox = new Sandbox();
   const { clientOptions, apiKey, jwt } = sandbox;
   const readMessage = async (call: PromiseLike<unknown>) =>
@@ -70,7 +73,7 @@ test('an AuthenticationError shows the whole message of a sandbox 401', async ()
   }
 });
 
-test('a request without a credential gets a 401 despite invalid JSON', async () => {
+test('a request without a credential receives status 401 despite invalid JSON', async () => {
   const sandbox = new Sandbox();
   const response = await sandbox.fetch(versioned, { method: 'POST', body: '{"email":"a@b.c"}' });
   expect(response.status).toBe(401);

@@ -65,7 +65,7 @@ test('the fault "status" prevents the effect and sends an Error body', async () 
   expect((await send()).status).toBe(201);
 });
 
-test('the fault "status" with after_commit lets the request take effect', async () => {
+test('the fault "status" with when: after_commit lets the request take effect', async () => {
   const { inject, send, committed } = setup();
   inject({
     kind: 'status',
@@ -84,7 +84,7 @@ test('the fault "status" with after_commit lets the request take effect', async 
   expect(committed()).toBe(1);
 });
 
-test('the fault "status" below 400 keeps a committed body', async () => {
+test('the fault "status" below 400 keeps the body of the response', async () => {
   const { inject, send, committed } = setup();
   inject({ kind: 'status', status: 202 });
   expect(await send()).toMatchObject({ status: 202, body: { id: 'txfr_000001' } });
@@ -114,7 +114,7 @@ test.each([
   expect(committed()).toBe(count);
 });
 
-test('an error shows the page of the fault "html"', async () => {
+test('the error of the client shows the page of the fault "html"', async () => {
   const sandbox = new Sandbox();
   const payments = new PaymentsClient(sandbox.clientOptions);
   sandbox.faults.add({ operation: 'entities.list', fault: { kind: 'html' } });
@@ -126,17 +126,20 @@ test('an error shows the page of the fault "html"', async () => {
 test.each([
   ['before_commit', 0],
   ['after_commit', 1],
-] as const)('the fault "reset" with %s rejects like fetch of Node.js', async (when, count) => {
-  const { inject, raw, committed } = setup();
-  inject({ kind: 'reset', when });
-  const error: unknown = await raw().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TypeError);
-  expect(error).toMatchObject({
-    message: 'fetch failed',
-    cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
-  });
-  expect(committed()).toBe(count);
-});
+] as const)(
+  'the fault "reset" with %s rejects as the fetch of Node.js does',
+  async (when, count) => {
+    const { inject, raw, committed } = setup();
+    inject({ kind: 'reset', when });
+    const error: unknown = await raw().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({
+      message: 'fetch failed',
+      cause: { message: 'read ECONNRESET', code: 'ECONNRESET', errno: -104, syscall: 'read' },
+    });
+    expect(committed()).toBe(count);
+  },
+);
 
 test.each([
   [{ kind: 'truncated_body' }, 1, 201],
@@ -201,23 +204,20 @@ test('the fault "stalled_body" removes its abort listener after a cancel', async
 test.each([
   [{ kind: 'hang' }, 0],
   [{ kind: 'hang', when: 'after_commit' }, 1],
-] as const)(
-  'the fault "hang" sends no response until the caller aborts: %o',
-  async (fault, count) => {
-    const { inject, raw, committed } = setup();
-    inject(fault);
-    const { signal, abort } = controller();
-    const pending = raw(signal);
-    expect(await Promise.race([pending, flushPromises().then(() => 'still waiting')])).toBe(
-      'still waiting',
-    );
-    expect(committed()).toBe(count);
-    const reason = new Error('enough');
-    abort(reason);
-    await expect(pending).rejects.toBe(reason);
-    expect(committed()).toBe(count);
-  },
-);
+] as const)('the fault "hang" sends nothing until the caller aborts: %o', async (fault, count) => {
+  const { inject, raw, committed } = setup();
+  inject(fault);
+  const { signal, abort } = controller();
+  const pending = raw(signal);
+  expect(await Promise.race([pending, flushPromises().then(() => 'still waiting')])).toBe(
+    'still waiting',
+  );
+  expect(committed()).toBe(count);
+  const reason = new Error('enough');
+  abort(reason);
+  await expect(pending).rejects.toBe(reason);
+  expect(committed()).toBe(count);
+});
 
 test('an abort while the request arrives ends the fault "hang" at once', async () => {
   const { sandbox, inject } = setup();
@@ -289,7 +289,7 @@ test('the fault "delay" ends when the caller aborts', async () => {
   expect(sandbox.log.at(-1)).toMatchObject({ fault: 'delay', status: undefined });
 });
 
-test('a fault rule skips after requests, then affects times requests', async () => {
+test('a fault rule skips `after` requests, then affects `times` requests', async () => {
   const { inject, send } = setup();
   const statuses = async (count: number) => {
     const seen: number[] = [];
@@ -304,7 +304,7 @@ test('a fault rule skips after requests, then affects times requests', async () 
   expect(await statuses(5)).toEqual([500, 500, 500, 500, 500]);
 });
 
-test('the oldest matching fault rule applies, and each matching rule counts', async () => {
+test('the oldest matching fault rule applies, and each matching rule counts requests', async () => {
   const { inject, send } = setup();
   inject({ kind: 'status', status: 500 });
   inject({ kind: 'status', status: 501 }, { after: 1 });
@@ -323,7 +323,7 @@ test('faults.clear removes every fault rule', async () => {
   expect((await send()).status).toBe(201);
 });
 
-test('a fault rule applies to one operation or, with "*", all', async () => {
+test('a fault rule applies to one operation, or with "*" to all', async () => {
   const { sandbox, inject, send } = setup();
   inject({ kind: 'status', status: 500 }, { operation: 'transfers.list' });
   expect((await send()).status).toBe(201);
@@ -501,7 +501,7 @@ test('a seeded percent rule affects the same requests every time', async () => {
 });
 
 test.each([5, 60, 100])(
-  'createFailureRules makes %i percent fail, half after they take effect',
+  'createFailureRules makes %i percent fail, half of them after taking effect',
   async (percent) => {
     const sandbox = new Sandbox();
     for (const faultRule of createFailureRules(percent, 1)) sandbox.faults.add(faultRule);
@@ -518,7 +518,7 @@ test.each([5, 60, 100])(
   },
 );
 
-test('a percent rule survives an import, but is not exported', () => {
+test('a percent rule is kept by importState, but not exported', () => {
   const sandbox = new Sandbox();
   const [faultRule] = createFailureRules(5, 1);
   if (faultRule === undefined) throw new Error('there are no rules');

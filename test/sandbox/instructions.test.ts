@@ -39,7 +39,7 @@ test('POST /instruction/build returns an Instruction whose encoded arguments kee
   expect(decoded((body as { arguments: string }).arguments)).toEqual(input.actionArguments);
 });
 
-test('POST /instruction/build returns one action address per kind of action', async () => {
+test('POST /instruction/build returns one action address for each kind of action', async () => {
   const actionOf = async (actionArguments: unknown) => {
     const response = await call(new Sandbox(), 'POST', '/instruction/build', {
       ...input,
@@ -61,14 +61,17 @@ test.each([
   [{ ...input, actionArguments: { a: 1, b: 2 } }, 'actionArguments'],
   [{ ...input, actionArguments: { refuelERC20: {} } }, 'actionArguments.refuelERC20.fee'],
   [{ ...input, nickname: 'x' }, 'nickname'],
-])('POST /instruction/build names the invalid field in a 422 (case %#)', async (body, field) => {
-  const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
-  expect(response.status).toBe(422);
-  expect(response.body).toMatchObject({ code: 'validation_failed' });
-  expect(Object.keys((response.body as { details: { fields: object } }).details.fields)).toContain(
-    field,
-  );
-});
+])(
+  'POST /instruction/build names an invalid field with status 422 (case %#)',
+  async (body, field) => {
+    const response = await call(new Sandbox(), 'POST', '/instruction/build', body);
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({ code: 'validation_failed' });
+    expect(
+      Object.keys((response.body as { details: { fields: object } }).details.fields),
+    ).toContain(field);
+  },
+);
 
 test('GET /instructions/all finds a created Instruction by address in any case', async () => {
   const sandbox = new Sandbox();
@@ -144,7 +147,7 @@ test.each([
   },
 );
 
-test('instructions.execute adds up values and stops at maxExecutions', () => {
+test('instructions.execute adds up its values and stops at maxExecutions', () => {
   let now = 1_700_000_000_000;
   const sandbox = new Sandbox({ clock: () => (now += 60_000) });
   const { instructionId } = sandbox.instructions.create(input);
@@ -183,7 +186,7 @@ test('instructions.deactivate ends an Instruction, so execute rejects', async ()
   expect(() => sandbox.instructions.deactivate(instructionId)).toThrow('is deactivated');
 });
 
-test('the methods of sandbox.instructions reject invalid input', () => {
+test('sandbox.instructions rejects invalid input', () => {
   const sandbox = new Sandbox();
   const { instructionId } = sandbox.instructions.create(input);
   const { instructions } = sandbox;

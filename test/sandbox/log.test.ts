@@ -136,13 +136,13 @@ test('sandbox.log holds no headers and no credential', async () => {
   expect(sandbox.log[1]?.body).toBe('not json: [redacted]');
 });
 
-test('sandbox.log does not redact a credential of one letter in paths', async () => {
+test('sandbox.log does not redact a one-letter credential within paths', async () => {
   const sandbox = new Sandbox();
   await sandbox.fetch('https://h/v0/entities', { headers: { authorization: 'Bearer e' } });
   expect(sandbox.log[0]?.path).toBe('/v0/entities');
 });
 
-test('sandbox.log keeps the request body after the record changes', async () => {
+test('sandbox.log keeps the request body when the record later changes', async () => {
   const sandbox = new Sandbox();
   sandbox.entities.create({ email: 'a@b.example' });
   const metadata = { a: 1 };
@@ -232,7 +232,7 @@ describe('the memory that sandbox.log uses', () => {
     ['JSON', () => JSON.stringify({ email: long() })],
     ['text that is not JSON', () => `no JSON ${long()}`],
     ['a list of short strings', () => JSON.stringify(Array(2 ** 17).fill('12345'))],
-  ])('sandbox.log keeps no memory for what was cut: %s', async (_, createBody) => {
+  ])('retains no memory for what it has cut: %s', async (_, createBody) => {
     const sandbox = new Sandbox();
     const before = await measureMebibytes();
     for (let count = 0; count < 20; count += 1) {

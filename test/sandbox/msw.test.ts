@@ -36,7 +36,7 @@ test.each(['https://api.example.com/v0', 'http://127.0.0.1:4010/v0'])(
 );
 
 // Two tests of one process may each begin with a new sandbox, whose ids begin anew.
-test.each([0, 100, 500])('the msw handlers may give an id again after %i ms', async (ms) => {
+test.each([0, 100, 500])('the msw handlers may repeat an id after %i ms', async (ms) => {
   const baseUrl = 'https://again.example.com/v0';
   for (const email of ['one@example.com', 'two@example.com']) {
     const { sandbox } = setup({ baseUrl });
@@ -101,7 +101,7 @@ test.each([
 });
 
 test.each(['/instructions/all', '/transactions'])(
-  'the msw handlers reject GET %s because msw removes the body',
+  'the msw handlers reject GET %s because msw removes its body',
   async (path) => {
     const { sandbox } = setup({ baseUrl: 'http://api.example.com/v0' });
     const body = JSON.stringify({ address: `0x${'1'.repeat(40)}` });

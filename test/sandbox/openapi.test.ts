@@ -51,7 +51,7 @@ test('openapi.json describes exactly the documented operations', () => {
   expect(text.match(/"operationId":/g)).toHaveLength(endpoints.length);
 });
 
-test('the fields x-gap in openapi.json name every row of docs/gaps.md', () => {
+test('the fields `x-gap` in openapi.json name every row of docs/gaps.md', () => {
   const gaps = readFileSync(new URL('../../docs/gaps.md', import.meta.url), 'utf8');
   const rows = [...gaps.matchAll(/^\| (\d+) +\|/gm)].map(([, row]) => Number(row));
   const marks = [...text.matchAll(/"x-gap":(?:(\d+)|\[([\d,]+)\])/g)];
@@ -140,7 +140,7 @@ test('the sandbox server serves openapi.json with its URLs, without a key', asyn
   expect((await fetch(`${root}/openapi.json`, { method: 'HEAD' })).status).toBe(200);
 });
 
-test('the sandbox server lets other local ports read openapi.json', async () => {
+test('the sandbox server lets pages on other local ports read openapi.json', async () => {
   const root = await serve();
   const origin = 'http://localhost:8080';
   const { headers } = await fetch(`${root}/openapi.json`, { headers: { origin } });
@@ -156,7 +156,7 @@ test.each([
   ['GET', '/v0/settings', 'PATCH /v0/platform/settings'],
   ['GET', '/instructions', 'GET /instructions/all'],
 ])(
-  'the 404 to %s %s names the nearest endpoint, %s, and openapi.json',
+  'the error for %s %s names the nearest endpoint, %s, and openapi.json',
   async (method, path, nearest) => {
     const response = await fetch(`${await serve()}${path}`, { method });
     const { error, code } = (await response.json()) as { error: string; code: string };

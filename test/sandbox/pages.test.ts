@@ -41,7 +41,7 @@ test('a sandbox list has 50 items a page, oldest first', async () => {
   expect([...idsOf(first), ...idsOf(second)]).toEqual(sandbox.entities.list().map(({ id }) => id));
 });
 
-test('the query parameter limit overrides the option pageSize', async () => {
+test('the query parameter `limit` overrides the option pageSize', async () => {
   const sandbox = entities(5, { pageSize: 2 });
   expect((await page(sandbox, '/entities')).data).toHaveLength(2);
   expect((await page(sandbox, '/entities?limit=3')).data).toHaveLength(3);
@@ -51,7 +51,7 @@ test('the query parameter limit overrides the option pageSize', async () => {
   }
 });
 
-test('the error for an unknown sandbox option names the option', () => {
+test('the error for an unknown option of a sandbox names it', () => {
   const made = (options: object) => () => new Sandbox(options);
   expect(made({ pagesize: 3 })).toThrow(TypeError);
   expect(made({ pagesize: 3 })).toThrow(
@@ -65,7 +65,7 @@ test.each([
   ['newest_first', ['ent_000005', 'ent_000004', 'ent_000003', 'ent_000002', 'ent_000001']],
   ['shuffled', ['ent_000005', 'ent_000002', 'ent_000004', 'ent_000001', 'ent_000003']],
 ] as const)(
-  'a %s sandbox list neither repeats nor skips records during creations',
+  'a %s sandbox list neither repeats nor skips records despite creations',
   async (listOrder, ids) => {
     const sandbox = entities(5, { listOrder });
     const seen: string[] = [];
@@ -89,7 +89,7 @@ test('a sandbox rejects a listOrder that does not exist', () => {
   );
 });
 
-test('a full last page has no next cursor', async () => {
+test('a full last page of the sandbox has no next cursor', async () => {
   const sandbox = entities(4);
   const first = await page(sandbox, '/entities?limit=2');
   expect(first.hasMore).toBe(true);
@@ -104,7 +104,7 @@ test('a full last page has no next cursor', async () => {
 });
 
 test.each(['0', '101', '-1', '1.5', '1e1', 'ten', '', '%205', '0x10', '1000000000000'])(
-  'a list of the sandbox rejects the limit %o',
+  'a list of the sandbox rejects the `limit` %o',
   async (limit) => {
     const [status, code, error] = await rejection(entities(1), `/entities?limit=${limit}`);
     expect([status, code]).toEqual([400, 'invalid_query']);
@@ -143,7 +143,7 @@ test('the sandbox rejects unknown, malformed and repeated query parameters', asy
   expect(write).toMatchObject({ status: 400, body: { code: 'invalid_query' } });
 });
 
-test('the sandbox rejects a cursor with another list, filter or limit', async () => {
+test('the sandbox rejects a cursor for another list, filter or `limit`', async () => {
   const sandbox = entities(1);
   const { id: entityId } = sandbox.entities.create({ email: 'a@b.example' });
   for (let made = 0; made < 4; made += 1) {
@@ -197,7 +197,7 @@ test('the sandbox rejects a cursor with any changed character', async () => {
   );
 });
 
-test('a cursor with equal bytes but another last character is rejected', async () => {
+test('the sandbox rejects a cursor whose last character decodes to equal bytes', async () => {
   const sandbox = entities(3);
   const cursor = String((await page(sandbox, '/entities?limit=2')).nextCursor);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -267,7 +267,7 @@ test.each<[title: string, act: Act, expected: object]>([
   expect(schema.safeParse(body).success).toBe(true);
 });
 
-test('a made-up IBAN has valid check digits and is unique', () => {
+test('a generated IBAN has valid check digits and is unique', () => {
   const { ibans } = setup();
   for (let count = 0; count < 200; count += 1) {
     const { iban } = ibans.create({ accountId });
@@ -287,7 +287,7 @@ test('two new Counterparties of a sandbox have different routing numbers', () =>
 });
 
 test.each(['wallet', 'bank_account'] as const)(
-  'counterparties.create accepts all fields of a read %s, nulls too',
+  'counterparties.create accepts all fields of an existing %s, even null',
   (type) => {
     const { counterparties } = setup();
     const { id, createdAt: _, ...read } = counterparties.create({ entityId, type });
@@ -441,7 +441,7 @@ test.each<[message: string, act: Act]>([
     'belongs to "ent_000002", not to "ent_000001"',
     ({ ibans }) => ibans.create({ accountId: 'acc_000003', entityId }),
   ],
-])('the sandbox rejects a wrong input with %j and changes nothing', (message, act) => {
+])('the sandbox rejects wrong input with %j and changes nothing', (message, act) => {
   const sandbox = setup();
   const before = sandbox.exportState();
   expect(() => act(sandbox)).toThrow(message);
@@ -465,7 +465,7 @@ test.each([
   ['PATCH', '/platform/settings', { webhookUrl: 'ftp://x' }, 'webhookUrl'],
   ['PATCH', '/platform/settings', { updatedAt: 'now' }, 'updatedAt'],
   ['POST', '/accounts', { entityId: 'ent_1' }, 'entityId'],
-])('%s %s rejects the body %o and names the wrong field', async (method, path, input, field) => {
+])('%s %s rejects the body %o and names the invalid field', async (method, path, input, field) => {
   const sandbox = setup();
   const { ids: _before, ...before } = sandbox.exportState();
   const { status, body } = await call(sandbox, method, path, input);

@@ -14,7 +14,7 @@ test.each([
   'https://h/some/prefix/v0/entities',
   'https://h/v0/v0/entities',
   'https://h/v0/entities?limit=3#fragment',
-])('fetch of a sandbox takes any host and path prefix: %s', async (url) => {
+])('fetch of a sandbox accepts any host and path prefix: %s', async (url) => {
   const sandbox = new Sandbox();
   for (const input of [url, new URL(url), new Request(url)]) {
     const response = await sandbox.fetch(input, { headers: key(sandbox) });
@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['https://h/instruction/build', 'https://h/a/b/instruction/build'])(
-  'fetch of a sandbox takes root paths after any prefix: %s',
+  'fetch of a sandbox accepts root paths after any prefix: %s',
   async (url) => {
     const sandbox = new Sandbox();
     const init = { method: 'POST', headers: jwt(sandbox), body: '{}' };
@@ -46,7 +46,7 @@ test.each([
   'https://h/v0/prefix/transactions',
   'https://h/instructions',
   'https://h/instructions/all/more',
-])('the 404 of a sandbox to %s names the requested path', async (url) => {
+])('the response 404 of a sandbox to %s names the path', async (url) => {
   const sandbox = new Sandbox();
   const { status, body, headers } = await responseOf(
     await sandbox.fetch(url, { headers: key(sandbox) }),
@@ -68,7 +68,7 @@ test.each([
   ['GET', '/instruction/build', 'POST'],
   ['POST', '/transactions', 'GET'],
 ])(
-  'the sandbox responds to %s %s with 405 and the allowed methods',
+  'the sandbox responds to %s %s with status 405 and allowed methods',
   async (method, path, allow) => {
     const { status, body, headers } = await call(new Sandbox(), method, path);
     expect(status).toBe(405);
@@ -84,7 +84,7 @@ test.each([
   ['/transfers/a%2Fb', 'transfer_not_found'],
   ['/counterparties/cpty_9', 'counterparty_not_found'],
   [`/ibans/${'x'.repeat(300)}`, 'iban_not_found'],
-])('GET %s with an unknown id responds with 404', async (path, code) => {
+])('GET %s of the sandbox with an unknown id receives status 404', async (path, code) => {
   const { status, body } = await call(new Sandbox(), 'GET', path);
   expect(status).toBe(404);
   expect(body).toMatchObject({ code });
@@ -98,7 +98,7 @@ test('the sandbox decodes the percent-encoding of an id once', async () => {
   expect((await call(sandbox, 'GET', '/accounts/acc%255F000001')).status).toBe(404);
 });
 
-test('request ids and dates are the same in every run', async () => {
+test('request ids and dates of a sandbox are equal in every run', async () => {
   const ids = async () => {
     const sandbox = new Sandbox({ clock: () => Date.UTC(2026, 0, 1) });
     const responses = [
@@ -118,7 +118,7 @@ test('request ids and dates are the same in every run', async () => {
 });
 
 test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.repeat(100)}`])(
-  'a body that is not JSON gets a 400: %o',
+  'a request body that is not JSON receives status 400: %o',
   async (body) => {
     const sandbox = new Sandbox();
     const headers = key(sandbox);
@@ -133,16 +133,19 @@ test.each(['{', '', 'undefined', "{'a':1}", '[1,]', `${'['.repeat(100)}${']'.rep
   },
 );
 
-test.each([null, [], 'text', 7])('a body that is not an object gets a 422: %o', async (body) => {
-  const response = await call(new Sandbox(), 'POST', '/entities', body);
-  expect(response.status).toBe(422);
-  expect(response.body).toMatchObject({
-    code: 'validation_failed',
-    error: 'The body of entities.create is not valid. expected an object.',
-  });
-});
+test.each([null, [], 'text', 7])(
+  'a request body that is not an object receives status 422: %o',
+  async (body) => {
+    const response = await call(new Sandbox(), 'POST', '/entities', body);
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({
+      code: 'validation_failed',
+      error: 'The body of entities.create is not valid. expected an object.',
+    });
+  },
+);
 
-test('a 422 names every invalid field and what was expected', async () => {
+test('a response 422 names every invalid field and what was expected', async () => {
   const { status, body } = await call(new Sandbox(), 'POST', '/instruction/build', {
     address: 'abc',
     salt: '1',
@@ -170,7 +173,7 @@ test.each([
   ['POST', '/entities', { email: 'nobody', fullName: null, businessName: 7 }],
   ['POST', '/accounts', { entityId: 'acc_1', metadata: [], name: null }],
   ['POST', '/transfers', { amount: '0', currency: '', description: 5 }],
-])('the 422 to %s %s explains each wrong field', async (method, path, wrong) => {
+])('the response 422 to %s %s explains each wrong field', async (method, path, wrong) => {
   const { status, body } = await call(new Sandbox(), method, path, wrong);
   expect(status).toBe(422);
   const { error, details } = body as { error: string; details: { fields: object } };
@@ -178,7 +181,7 @@ test.each([
   for (const message of Object.values(details.fields)) expect(error).toContain(message);
 });
 
-test('random JSON gets a success or a clear 422', async () => {
+test('a random JSON body receives a success or a clear 422', async () => {
   const names =
     'email fullName businessName entityId name metadata sourceAccountId amount destinationAccountId counterpartyId currency description address autoEarnEnabled autoEarnVault defaultChain webhookUrl chainId salt maxExecutions actionArguments refuelERC20 fee instructionIds from take'.split(
       ' ',
@@ -218,7 +221,7 @@ test('random JSON gets a success or a clear 422', async () => {
   );
 });
 
-test('the 400 to a bodyless GET says how to send a body', async () => {
+test('the error for a GET without body says how to send one', async () => {
   const sandbox = new Sandbox();
   for (const path of ['/instructions/all', '/transactions']) {
     const response = await sandbox.fetch(`https://h${path}`, { headers: jwt(sandbox) });
@@ -253,7 +256,7 @@ test('fetch of a sandbox ignores the server object that Bun passes', async () =>
   expect((await sandbox.fetch(request(), { method: 'DELETE' })).status).toBe(405);
 });
 
-test('fetch and getWithBody work without the sandbox as this', async () => {
+test('fetch and getWithBody of a sandbox work when destructured', async () => {
   const sandbox = new Sandbox();
   const { fetch, getWithBody } = sandbox;
   expect(sandbox.clientOptions).toEqual({

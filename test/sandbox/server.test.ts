@@ -76,7 +76,7 @@ test('the sandbox server reads the body of a GET', async () => {
   expect(reply).toContain(created.instructionId);
 });
 
-test('the sandbox server sends a 204 without body and content type', async () => {
+test('the sandbox server sends status 204 without body and content type', async () => {
   const { sandbox, server, headers } = await setup();
   const { entity } = createAccounts(sandbox);
   const { id } = sandbox.counterparties.create({ entityId: entity.id });
@@ -225,7 +225,7 @@ test('the sandbox server sends the faults "status" and "html"', async () => {
   expect(await page.text()).toContain('a page of a proxy');
 });
 
-test('the fault "delay" of the server ends when the caller disconnects', async () => {
+test('the fault "delay" of the sandbox server ends when the caller disconnects', async () => {
   const cleared: unknown[] = [];
   const sandbox = new Sandbox({
     clock: {
@@ -257,7 +257,7 @@ test('the sandbox server survives a disconnect during a body', async () => {
   expect(sandbox.log.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('a broken clock makes the sandbox server respond with sandbox_defect', async () => {
+test('the sandbox server responds with sandbox_defect if its clock is broken', async () => {
   let now = 0;
   const server = await listen(new Sandbox({ clock: () => now }));
   onTestFinished(() => server.close());
@@ -268,7 +268,7 @@ test('a broken clock makes the sandbox server respond with sandbox_defect', asyn
   expect((body as { error: string }).error).toContain('must return a valid Date');
 });
 
-test('close of the sandbox server ends open connections at once', async () => {
+test('close() of the sandbox server ends open connections at once', async () => {
   const { inject, server, list, create, sandbox } = await setup();
   await list();
   inject({ kind: 'hang' });
@@ -284,7 +284,7 @@ test('close of the sandbox server ends open connections at once', async () => {
   await expect(list()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
-test('await using closes the sandbox server after its scope', async () => {
+test('`await using` closes the sandbox server after its scope', async () => {
   let url: string;
   {
     await using server = await listen(new Sandbox(), { port: 0 });
@@ -294,7 +294,7 @@ test('await using closes the sandbox server after its scope', async () => {
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('listen rejects with cannot_listen if the port is in use', async () => {
+test('listen() rejects with cannot_listen if the port is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => {
     other.close();
@@ -309,7 +309,7 @@ test('listen rejects with cannot_listen if the port is in use', async () => {
   });
 });
 
-test('listen for a sandbox rejects an invalid host or port', async () => {
+test('listen() rejects an invalid host or port', async () => {
   await expect(listen(new Sandbox(), { host: 'no such host' })).rejects.toMatchObject({
     code: 'cannot_listen',
     message: matching(/on port 0 of no such host: getaddrinfo /),

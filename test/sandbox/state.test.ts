@@ -69,7 +69,7 @@ test('a cursor stays valid in a sandbox with an imported state', async () => {
   expect(body).toMatchObject({ data: [{ id: 'txfr_000003' }, { id: 'txfr_000004' }] });
 });
 
-test('reset removes every record, but new records reuse no id', async () => {
+test('reset() removes every record, but new records reuse no id', async () => {
   const sandbox = demo();
   await call(sandbox, 'GET', '/entities/ent_000001');
   const { ids } = sandbox.exportState();

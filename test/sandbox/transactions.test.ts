@@ -69,7 +69,7 @@ test('an Instruction gets transactions for creation, execution and deactivation'
   expect(new Set(sandbox.transactions.list().map((record) => record.transactionHash)).size).toBe(6);
 });
 
-test('transactionStatus is what instructions.execute received, or Success', () => {
+test('transactionStatus is the status given to instructions.execute, or Success', () => {
   const { sandbox } = setup();
   expect(sandbox.transactions.list().map((record) => record.transactionStatus)).toEqual([
     'Success',
@@ -93,7 +93,7 @@ test('transactions.list filters by address and instruction in any case', async (
   expect(await list({ instructionIds: [] })).toEqual([]);
 });
 
-test('transactions.list includes transactions at exactly from and to', async () => {
+test('transactions.list includes transactions at exactly `from` and `to`', async () => {
   const { list } = setup();
   const all = await list();
   const at = (minute: number, ms = 0) => new Date(start + minute * 60_000 + ms).toISOString();
@@ -106,7 +106,7 @@ test('transactions.list includes transactions at exactly from and to', async () 
   expect(await list({ from: '2026-01-01T01:01:00+01:00' })).toEqual(all.slice(1));
 });
 
-test('transactions.list matches from and to against the shown whole seconds', async () => {
+test('transactions.list compares `from` and `to` with the shown whole seconds', async () => {
   const { list } = setup(start + 500);
   const all = await list();
   const formatMinute = (minute: number) => new Date(start + minute * 60_000).toISOString();
@@ -115,7 +115,7 @@ test('transactions.list matches from and to against the shown whole seconds', as
   expect(await list({ from: formatMinute(3), to: formatMinute(3) })).toEqual([all[2]]);
 });
 
-test('transactions.list sorts before it applies skip and take', async () => {
+test('transactions.list sorts before it applies `skip` and `take`', async () => {
   const { list } = setup();
   const all = await list();
   expect(await list({ sort: 'Ascending' })).toEqual(all);

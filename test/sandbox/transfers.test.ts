@@ -208,7 +208,7 @@ test.each([
   });
 });
 
-test('a 422 to POST /transfers names the unsuitable Account or Counterparty', async () => {
+test('a response 422 to POST /transfers names the unsuitable Account or Counterparty', async () => {
   const { sandbox, entity, source, destination } = setup();
   const euros = sandbox.accounts.create({ entityId: entity.id, currency: 'EUR' });
   const closed = sandbox.accounts.create({ entityId: entity.id });
@@ -313,7 +313,7 @@ test('a transfer that changes balances changes updatedAt of both Accounts', () =
   moved(() => sandbox.transfers.advance('txfr_000002'));
 });
 
-test('the methods of sandbox.transfers reject invalid input', () => {
+test('sandbox.transfers.advance, get and create reject invalid input', () => {
   const { sandbox } = setup();
   expect(() => sandbox.transfers.advance('txfr_9')).toThrow('No transfer "txfr_9" exists');
   expect(() => sandbox.transfers.get('acc_000001')).toThrow('its id would start with "txfr_"');

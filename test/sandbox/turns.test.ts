@@ -30,7 +30,7 @@ function setup(options: ClientOptions = {}, sandbox = new Sandbox()) {
 }
 
 describe('an application timer during calls to a sandbox', () => {
-  test('fires before a loop of createOnce has ended', async () => {
+  test('fires before a loop of createOnce calls has ended', async () => {
     const { payments } = setup();
     let firedAfter: number | undefined;
     let made = 0;
@@ -125,7 +125,7 @@ describe('simulated time with a sandbox', () => {
   };
 
   test.each([{}, { toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const }])(
-    'lets no request time out in a half-hour step: %j',
+    'causes no timeout if it advances half an hour: %j',
     async ({ toFake }) => {
       vi.useFakeTimers(toFake && { toFake: [...toFake] });
       onTestFinished(() => void vi.useRealTimers());
@@ -142,7 +142,7 @@ describe('simulated time with a sandbox', () => {
     },
   );
 
-  test('passes between responses with latency, so a timer can abort a batch', async () => {
+  test('passes between responses with `latency`, so a timer can abort a batch', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { payments, countMade } = setup({}, new Sandbox({ latency: 10 }));
@@ -159,7 +159,7 @@ describe('simulated time with a sandbox', () => {
     expect(countMade()).toBe(11);
   });
 
-  test('lets no request time out if a VirtualClock advances half an hour', async () => {
+  test('causes no timeout if a VirtualClock advances half an hour', async () => {
     const clock = new VirtualClock();
     const { failures, hooks } = recordFailures();
     const { payments, countMade } = setup({ clock, hooks });

@@ -2,7 +2,7 @@ import { PaymentsClient } from 'payments-platform-sdk';
 import { Sandbox, VirtualClock } from 'payments-platform-sdk/sandbox';
 import { expect, test } from 'vitest';
 
-test('advance of a VirtualClock fires the due timers in order', async () => {
+test('advance() of a VirtualClock fires the due timers in order', async () => {
   const clock = new VirtualClock();
   const fired: [string, number][] = [];
   for (const [name, ms] of [
@@ -21,7 +21,7 @@ test('advance of a VirtualClock fires the due timers in order', async () => {
   expect([clock.now(), clock.pending]).toEqual([start + 20, 1]);
 });
 
-test('advance of a VirtualClock also fires timers that timers set', async () => {
+test('advance() of a VirtualClock also fires timers that timers set', async () => {
   const clock = new VirtualClock(0);
   let firedAt = Number.NaN;
   const setNext = async (): Promise<void> => {
@@ -41,7 +41,7 @@ test('a cleared timer of a VirtualClock does not fire', async () => {
   expect(hasFired).toBe(false);
 });
 
-test('a 0 ms timer of a VirtualClock fires without advance', async () => {
+test('a 0 ms timer of a VirtualClock fires without advance()', async () => {
   const clock = new VirtualClock(7);
   await new Promise<void>((resolve) => {
     clock.setTimeout(resolve, 0);

@@ -94,7 +94,7 @@ test('the default body of a webhook contains "sandbox": true', async () => {
   });
 });
 
-test('a webhook has the body and headers of the option webhook', async () => {
+test('a webhook has the body and headers that option `webhook` returns', async () => {
   const { point, rename, completes, deliveries, sandbox } = setup({
     webhook: (change) =>
       change.type === 'account.updated'
@@ -112,7 +112,7 @@ test('a webhook has the body and headers of the option webhook', async () => {
   expect(deliveries()).toMatchObject([{ response: { echo: '[redacted]' } }]);
 });
 
-test('sandbox.log says why the option webhook failed', async () => {
+test('sandbox.log says why the option `webhook` failed', async () => {
   for (const [webhook, note] of [
     [() => ({ text: 1 }), 'expected { body } or undefined'],
     [
@@ -129,7 +129,7 @@ test('sandbox.log says why the option webhook failed', async () => {
   }
 });
 
-test('a webhook is repeated after 1, 2, 4, 8, 16 seconds', async () => {
+test('a failed webhook is repeated after 1, 2, 4, 8, 16 seconds', async () => {
   const { clock, point, rename, completes, completed } = setup();
   const { bodies, url } = await receive((_request, response) => response.writeHead(500).end('no'));
   point(url);
@@ -154,7 +154,7 @@ test('a webhook is repeated after 1, 2, 4, 8, 16 seconds', async () => {
   expect(new Set(completed().map(({ requestId }) => requestId)).size).toBe(1);
 });
 
-test('one advanceClock repeats a failed webhook as often as due', async () => {
+test('one advanceClock call sends every repetition of a webhook that is due', async () => {
   const { sandbox, point, rename, completes, completed } = setup();
   point(`${closedPort.origin}/`);
   rename('a');
@@ -167,7 +167,7 @@ test('one advanceClock repeats a failed webhook as often as due', async () => {
   expect(completed()[5]?.note).toContain('gave up');
 });
 
-test('a handler down for a minute misses webhooks that were given up', async () => {
+test('a handler that is down for a minute misses webhooks', async () => {
   const { clock, point, rename, completes, completed } = setup();
   let isDown = true;
   const { bodies, url } = await receive((_request, response) => {
@@ -268,7 +268,7 @@ test('a webhook is not repeated to a forbidden host', async () => {
   expect(lookup).not.toHaveBeenCalled();
 });
 
-test('a reset during a webhook prevents further tries', async () => {
+test('reset() during a webhook prevents further tries', async () => {
   const { sandbox, clock, point, rename } = setup();
   const { bodies, url } = await receive(() => {});
   point(url);
@@ -318,7 +318,7 @@ test('a webhook goes to a host that webhookHosts allows', async () => {
   expect(lookup).toHaveBeenCalledTimes(1);
 });
 
-test('no webhook goes to localhost if localhost is a public address', async () => {
+test('no webhook goes to localhost if localhost has a public address', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   lookup.mockResolvedValue([{ address: '203.0.113.9', family: 4 }] as never);
   const { point, rename, completes, completed } = setup();
@@ -393,7 +393,7 @@ test.each([
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test('the fault "reorder" sends a webhook after a second anyway', async () => {
+test('the fault "reorder" delays a webhook by at most a second', async () => {
   const { bodies, url } = await receive();
   const { sandbox, clock, point, rename } = setup();
   sandbox.faults.add({ operation: 'webhook', times: 'always', fault: { kind: 'reorder' } });
@@ -406,7 +406,7 @@ test('the fault "reorder" sends a webhook after a second anyway', async () => {
   await expect.poll(() => bodies).toEqual(['b', 'a', 'c']);
 });
 
-test('the fault "drop" is for webhooks, "hang" for requests', async () => {
+test('the fault "drop" affects only webhooks, "hang" only requests', async () => {
   const { sandbox } = setup();
   const { faults } = sandbox;
   faults.add({ operation: 'webhook', fault: { kind: 'drop' } });
@@ -418,6 +418,6 @@ test('the fault "drop" is for webhooks, "hang" for requests', async () => {
   expect(add('webhook', 'hang')).toThrow('hang does not affect webhook');
 });
 
-test('the option webhookHosts takes only names of hosts', () => {
+test('the option webhookHosts accepts only host names', () => {
   expect(() => new Sandbox({ webhookHosts: ['http://a/'] })).toThrow('must be names of hosts');
 });
