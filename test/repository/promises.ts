@@ -158,7 +158,7 @@ export const promises: Readonly<
   'No error, hook or log shows a credential, not even one that the platform repeats': [
     chaos,
     ['errors/errors.test.ts', 'an error contains no request, response, credential or object of ky'],
-    ['secrets/responses.test.ts', "no error shows a response's secret in %s, in any encoding"],
+    ['secrets/responses.test.ts', 'no error shows a secret in %s of a response, however encoded'],
   ],
   'The SDK reads at most 16 MiB of a response, unpacked, and 64 levels of nesting': [
     ['full/plan.test.ts', 'reads of endless and compressed responses take less than 200 MB'],

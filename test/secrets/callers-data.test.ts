@@ -84,7 +84,7 @@ const wrong: readonly (readonly [string, (payments: PaymentsClient) => PromiseLi
 ];
 
 test.for(wrong)(
-  'a ValidationError repeats no secret that the caller gave as %s',
+  'a ValidationError shows no secret that the caller gave as %s',
   async ([, call]) => {
     const { payments, requests } = clientOf(() => Response.json({}), { apiKey, jwt });
     const error = await failureOf(

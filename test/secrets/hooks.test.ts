@@ -124,51 +124,51 @@ describe('the events of hooks', () => {
     ],
   ];
 
-  test.for(requests)(
-    'no event shows a secret that the caller puts into %s',
-    async ([name, act]) => {
-      const options: ClientOptions =
-        name === 'an idempotency key'
-          ? { platform: { idempotencyHeader: 'x-once' }, headers: { 'x-key': jwt } }
-          : {};
-      const events = await eventsDuring(() => echoing(503), act, options);
-      expect(events.onRequest).toHaveLength(3);
-      // The error keeps the idempotency key of the caller, who may need the key for another try.
-      const onCall = events.onCall.map((event) => ({ ...(event as CallEvent), error: undefined }));
-      expect(leaksOf({ ...events, onCall })).toEqual([]);
+  test.for(requests)('no event shows a secret that the caller puts in %s', async ([name, act]) => {
+    const options: ClientOptions =
+      name === 'an idempotency key'
+        ? { platform: { idempotencyHeader: 'x-once' }, headers: { 'x-key': jwt } }
+        : {};
+    const events = await eventsDuring(() => echoing(503), act, options);
+    expect(events.onRequest).toHaveLength(3);
+    // The error keeps the idempotency key of the caller, who may need the key for another try.
+    const onCall = events.onCall.map((event) => ({ ...(event as CallEvent), error: undefined }));
+    expect(leaksOf({ ...events, onCall })).toEqual([]);
+  });
+
+  test.each([401, 422, 500])(
+    'no event of a batch shows a credential from a response %i',
+    async (status) => {
+      const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
+      const journals: readonly Journal[] = [
+        memoryJournal(),
+        { ...memoryJournal(), searchFirst: 'always' },
+        { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
+        { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
+      ];
+      const inputs: OnceInput[] = [
+        { ...newTransfer, description: 'salary 1' },
+        { ...newTransfer, description: 'salary 2', amount: apiKey },
+        { ...newTransfer, description: 'salary 1' },
+      ];
+      for (const journal of journals) {
+        const seen: unknown[] = [];
+        const act = async (payments: PaymentsClient): Promise<void> => {
+          const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
+          try {
+            for await (const { input: _, ...result } of batch) seen.push(result);
+          } catch (error) {
+            seen.push(error);
+          }
+          seen.push(batch);
+        };
+        const events = await eventsDuring(() => echoing(status), act, { journal });
+        expect(seen.length).toBeGreaterThan(1);
+        expect(events.onOnce.length).toBeGreaterThan(0);
+        expect(leaksOf([seen, events])).toEqual([]);
+      }
     },
   );
-
-  test.each([401, 422, 500])('no batch shows a credential of a response %i', async (status) => {
-    const failing = (name: string) => new Error(`${name}: redis://user:${apiKey}@host ${jwt}`);
-    const journals: readonly Journal[] = [
-      memoryJournal(),
-      { ...memoryJournal(), searchFirst: 'always' },
-      { ...memoryJournal(), read: () => Promise.reject(failing('read')) },
-      { ...memoryJournal(), swap: () => Promise.reject(failing('swap')) },
-    ];
-    const inputs: OnceInput[] = [
-      { ...newTransfer, description: 'salary 1' },
-      { ...newTransfer, description: 'salary 2', amount: apiKey },
-      { ...newTransfer, description: 'salary 1' },
-    ];
-    for (const journal of journals) {
-      const seen: unknown[] = [];
-      const act = async (payments: PaymentsClient): Promise<void> => {
-        const batch = payments.transfers.createAllOnce(inputs, { retryTimeout: 1 });
-        try {
-          for await (const { input: _, ...result } of batch) seen.push(result);
-        } catch (error) {
-          seen.push(error);
-        }
-        seen.push(batch);
-      };
-      const events = await eventsDuring(() => echoing(status), act, { journal });
-      expect(seen.length).toBeGreaterThan(1);
-      expect(events.onOnce.length).toBeGreaterThan(0);
-      expect(leaksOf([seen, events])).toEqual([]);
-    }
-  });
 
   const quoting: ResponseSchema<unknown> = {
     '~standard': {
@@ -204,7 +204,7 @@ describe('the events of hooks', () => {
   ];
 
   test.for(drifting)(
-    'no onDrift event shows a credential of a response in %s',
+    'no onDrift event shows a credential from a response in %s',
     async ([, body, act]) => {
       const events = await eventsDuring(
         () => Response.json(body, { headers: { 'x-request-id': apiKey } }),

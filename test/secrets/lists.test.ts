@@ -54,7 +54,7 @@ test.for(cursors)('the error for a failed second page shows no secret: %s', asyn
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('the error for a malformed second page shows no credential', async () => {
+test('the error for an invalid second page shows no credential', async () => {
   const { payments } = clientOf(
     (_, __, count) =>
       Response.json(count === 1 ? page([transfer], 'next') : { [apiKey]: jwt, data: apiKey }),
@@ -77,7 +77,7 @@ test.for(cursors)('the error of reconcile shows no secret in a cursor: %s', asyn
   expect(leaksOf(await failureOf(call, PaginationError))).toEqual([]);
 });
 
-test('the error of reconcile shows no credential that a 500 repeats', async () => {
+test('the error of reconcile shows no credential that a response 500 repeats', async () => {
   const { payments } = clientOf(
     () => Response.json({ error: apiKey, details: { [apiKey]: jwt } }, { status: 500 }),
     credentials,
@@ -108,7 +108,7 @@ const waits: readonly (readonly [WaitError['reason'], readonly object[]])[] = [
 ];
 
 test.for(waits)(
-  'the error of waitFor (%s) shows no credential of the transfer',
+  'the error of waitFor (%s) shows no credential in the transfer',
   async ([reason, seen]) => {
     const clock = new VirtualClock();
     const { payments } = clientOf(
@@ -125,7 +125,7 @@ test.for(waits)(
   },
 );
 
-test('the error of waitFor shows no credential that a 503 repeats', async () => {
+test('the error of waitFor shows no credential that a response 503 repeats', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(
     () => new Response(`${apiKey} ${jwt}`, { status: 503, headers: { 'x-request-id': apiKey } }),

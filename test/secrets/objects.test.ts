@@ -45,7 +45,7 @@ describe('console.log, JSON.stringify and the properties of an object', () => {
     expect(leaksOf(Reflect.get(payments, name))).toEqual([]);
   });
 
-  test('show no credential in a list, read or not', async () => {
+  test('show no credential in a list, whether read or not', async () => {
     const payments = workedWith();
     for (const list of [payments.transfers.list(), payments.transactions.list({ address })]) {
       expect(leaksOf(list)).toEqual([]);
@@ -128,7 +128,7 @@ describe('console.log, JSON.stringify and the properties of an object', () => {
     expect(leaksOf(sandbox.log)).toEqual([]);
   });
 
-  test("show no credential in sandbox.log that is not the Sandbox's", async () => {
+  test('show no credential in sandbox.log, even a foreign one', async () => {
     const sandbox = new Sandbox();
     const { payments } = clientOfSandbox(sandbox, { apiKey, jwt, maxRetries: 0 });
     const body = { entityId: 'ent_1', name: apiKey, metadata: { [apiKey]: apiKey } } as const;

@@ -24,7 +24,7 @@ test.for([
   expect(redact(`The token ${text} is not known.`)).toBe('[redacted]');
 });
 
-test('redact replaces a whole secret that a pattern matches in part', () => {
+test('redact replaces a whole secret even if a pattern matches part', () => {
   const odd = `sk_live_a,b;c'd"e>tail`;
   for (const text of [`Bearer ${odd}`, odd, encodeURIComponent(odd), JSON.stringify(odd)]) {
     expect(redactor([odd])(text)).not.toContain('tail');

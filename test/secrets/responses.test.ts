@@ -56,7 +56,7 @@ const places: readonly (readonly [string, (text: string) => Response])[] = [
 ];
 
 test.for(places)(
-  "no error shows a response's secret in %s, in any encoding",
+  'no error shows a secret in %s of a response, however encoded',
   async ([, response]) => {
     const failing = await whichFail(spellings, async (spell) => {
       for (const [, call] of apis) {
@@ -96,7 +96,7 @@ const classes = [
 ] as const;
 
 test.for(classes)(
-  'the error for a %d that repeats the request shows no credential',
+  'the error for status %d shows no credential of an echoed request',
   async ([status, kind]) => {
     for (const secret of [apiKey, jwt]) {
       const { payments, requests } = clientOf(() => echo(status, secret), credentials);
@@ -114,7 +114,7 @@ test.for(classes)(
   },
 );
 
-test('the attempts of an error show no credential of a response', async () => {
+test('error.attempts shows no credential from a response', async () => {
   const clock = new VirtualClock();
   const { payments } = clientOf(() => echo(503, apiKey), { apiKey, jwt, clock, maxRetries: 2 });
   const error = await clock.runTimersDuring(
@@ -124,7 +124,7 @@ test('the attempts of an error show no credential of a response', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error redacts a secret that comes in two chunks', async () => {
+test('an error redacts a secret that arrives in two chunks', async () => {
   const [first, second] = [apiKey.slice(0, 20), apiKey.slice(20)];
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
   const server = await rawServer((exchange) => {
@@ -152,7 +152,7 @@ test('the error of a GET with a body redacts its credential', async () => {
   expect(leaksOf(error)).toEqual([]);
 });
 
-test('an error that cuts the body shows no part of a secret', async () => {
+test('an error with a cut body shows no part of a secret', async () => {
   for (const padding of [2_000, 2_020, 2_040, 2_047, 4_080]) {
     const text = `${'x '.repeat(padding / 2)}${apiKey} ${jwt}`;
     const { payments } = clientOf(
@@ -177,7 +177,7 @@ const unusable: readonly (readonly [string, string, () => Response])[] = [
 ];
 
 test.for(unusable)(
-  'the error for a success that is %s shows no secret',
+  'the error for a success response that is %s shows no secret',
   async ([, reason, response]) => {
     const { payments } = clientOf(response, credentials);
     for (const call of [
@@ -192,7 +192,7 @@ test.for(unusable)(
   },
 );
 
-test('the error for a 201 that is not JSON shows no secret', async () => {
+test('the error for a response 201 without JSON shows no secret', async () => {
   const { payments } = clientOf(() => page(201, `created ${apiKey} ${jwt}`), credentials);
   const error = await failureOf(payments.transfers.create(newTransfer), InvalidResponseError);
   expect(leaksOf(error)).toEqual([]);
@@ -233,7 +233,7 @@ const tedious: readonly (readonly [string, string])[] = [
 ];
 
 test.for(tedious)(
-  'an error redacts a repetitive body in linear time: %s',
+  'redaction of a repetitive body takes linear time: %s',
   async ([text, otherCredential]) => {
     const { payments } = clientOf(() => page(400, text.repeat(2 ** 17 / text.length)), {
       ...credentials,
