@@ -92,7 +92,10 @@ export const promises: Readonly<
       ],
     ],
   'On Node.js nothing below the SDK sends a write again': [
-    ['transports/node-http.test.ts', 'a write is unknown after a reset of a %s connection'],
+    [
+      'transports/node-http.test.ts',
+      'a write has outcome unknown after a reset of a %s connection',
+    ],
   ],
   'No redirect is followed, and its target receives no request': [chaos],
   '`Retry-After` is honoured by the call that received it and, up to a minute, by the other calls of the client':

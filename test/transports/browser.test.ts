@@ -116,7 +116,7 @@ test.each<[string, () => void]>([
   expect((await payments.transfers.create(newTransfer)).id).toBe(transferCreated.id);
 });
 
-test("a browser's write goes over the caller's fetch, not the global", async () => {
+test("a browser's write uses the option `fetch`, not the global one", async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   browsers[0]?.[1]();
   const customFetch = clientAt(server, { fetch: (request, init) => fetch(request, init) });

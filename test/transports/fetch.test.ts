@@ -107,7 +107,7 @@ test.each(transports)('a GET over $way sends exactly the expected bytes', async 
   ]);
 });
 
-test('the option fetch receives the whole request and alone sends it', async () => {
+test('the option `fetch` receives the whole request and alone sends it', async () => {
   const server = await rawServer(responseBytes(500));
   const stub = vi.fn<typeof fetch>();
   vi.stubGlobal('fetch', stub);
@@ -183,7 +183,7 @@ test.each<[string, typeof fetch]>([
   ['a copy of the options', (input, init) => fetch(input, { ...init })],
   ['its URL', (input, init) => fetch((input as Request).url, init)],
   ['a new Request', (input, init) => fetch(new Request((input as Request).clone(), init))],
-])('a custom fetch that retries with %s sends a write once', async (_, send) => {
+])('a custom fetch that retries with %s still sends a write once', async (_, send) => {
   const step = (exchange: { reset(): void }) => {
     exchange.reset();
   };
@@ -195,7 +195,7 @@ test.each<[string, typeof fetch]>([
   expect(server.arrivals).toHaveLength(1);
 });
 
-test('a header that the option fetch sets is sent', async () => {
+test('a header that the option `fetch` adds is sent', async () => {
   const server = await rawServer(responseBytes(200, transfer));
   const options: ClientOptions = {
     fetch: (request, init) => {
@@ -210,7 +210,7 @@ test('a header that the option fetch sets is sent', async () => {
 /** Makes this process look like one of a runtime that is not known. */
 const leaveNode = () => vi.stubGlobal('process', { env: {} });
 
-test('an unknown runtime uses a global fetch that is installed later', async () => {
+test('on an unknown runtime the client uses a fetch installed later', async () => {
   const server = await rawServer(responseBytes(500));
   const payments = clientAt(server);
   leaveNode();
@@ -221,7 +221,7 @@ test('an unknown runtime uses a global fetch that is installed later', async () 
   expect(server.connections).toHaveLength(0);
 });
 
-test('Node.js 22.0 to 22.2 rejects every call without the option fetch', async () => {
+test('on Node.js 22.0 to 22.2 calls without option `fetch` are rejected', async () => {
   const stub = vi.fn<typeof fetch>(() => Promise.resolve(respond(201, transfer)));
   vi.stubGlobal('fetch', stub);
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
@@ -268,19 +268,22 @@ const refused = (): Promise<never> => {
   return Promise.reject(new TypeError('fetch failed', { cause }));
 };
 
-test.each(['option', 'global'])('a refused creation over %s fetch is unknown', async (how) => {
-  const send = vi.fn<typeof fetch>().mockImplementation(refused);
-  if (how === 'global') {
-    leaveNode();
-    vi.stubGlobal('fetch', send);
-  }
-  const option = how === 'option' ? { fetch: send } : {};
-  const payments = new PaymentsClient({ baseUrl, apiKey, ...option });
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  // Such a fetch may have sent the request twice, and report only the second attempt.
-  expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
-  expect(send).toHaveBeenCalledTimes(1);
-});
+test.each(['option', 'global'])(
+  'a refused creation over %s fetch has outcome unknown',
+  async (how) => {
+    const send = vi.fn<typeof fetch>().mockImplementation(refused);
+    if (how === 'global') {
+      leaveNode();
+      vi.stubGlobal('fetch', send);
+    }
+    const option = how === 'option' ? { fetch: send } : {};
+    const payments = new PaymentsClient({ baseUrl, apiKey, ...option });
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    // Such a fetch may have sent the request twice, and report only the second attempt.
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown', retryable: false });
+    expect(send).toHaveBeenCalledTimes(1);
+  },
+);
 
 test.each<[string, () => Promise<Response>]>([
   ['rejects with undefined', () => Promise.reject(undefined as unknown as Error)],
@@ -333,7 +336,7 @@ test.each([
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a status 999 of a creation is an unknown ServerError', async () => {
+test('a creation that receives status 999 rejects with an unknown ServerError', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
@@ -355,7 +358,7 @@ const refusedEverywhere = async (): Promise<Record<string, PaymentsError['outcom
   return outcomes;
 };
 
-test('on Node.js every call is not_sent after a refused connection', async () => {
+test('on Node.js every call has outcome not_sent after a refused connection', async () => {
   expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['not_sent']));
 });
 
@@ -367,7 +370,7 @@ function disguise(source: string): void {
   });
 }
 
-test('on Bun a read is unknown after a refused connection', async () => {
+test('on Bun a read has outcome unknown after a refused connection', async () => {
   vi.stubGlobal('Bun', {});
   disguise('function fetch() { [native code] }');
   expect(await refusedEverywhere()).toEqual({
@@ -379,13 +382,16 @@ test('on Bun a read is unknown after a refused connection', async () => {
   });
 });
 
-test.each(['Bun', 'Deno'])('on %s a refused call over another fetch is unknown', async (name) => {
-  vi.stubGlobal(name, {});
-  disguise(
-    'async (input, init) => { try { return await own(input, init) } catch { return again() } }',
-  );
-  expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['unknown']));
-});
+test.each(['Bun', 'Deno'])(
+  'on %s a refused call over another fetch has outcome unknown',
+  async (name) => {
+    vi.stubGlobal(name, {});
+    disguise(
+      'async (input, init) => { try { return await own(input, init) } catch { return again() } }',
+    );
+    expect(new Set(Object.values(await refusedEverywhere()))).toEqual(new Set(['unknown']));
+  },
+);
 
 const notCapable = (): Promise<never> =>
   Promise.reject(
@@ -414,7 +420,7 @@ test.each([
   ['Deno', {}],
   ['Node.js', { agent: new DeniedAgent(accessDenied()) }],
   ['Node.js, by name', { agent: new DeniedAgent(new AggregateError([accessDenied()])) }],
-])('nothing is sent again that %s does not permit to send', async (name, options) => {
+])('the client does not retry a request that %s does not permit', async (name, options) => {
   if (name === 'Deno') {
     vi.stubGlobal('Deno', {});
     vi.stubGlobal('fetch', notCapable);
@@ -435,7 +441,7 @@ test.each([
   }
 });
 
-test('a permission that a custom fetch lacks after sending proves nothing', async () => {
+test("a permission error after sending leaves a call's outcome unknown", async () => {
   const server = await rawServer(responseBytes(200, transfer));
   const send: typeof fetch = async (...sent) => {
     await fetch(...sent);
@@ -446,7 +452,7 @@ test('a permission that a custom fetch lacks after sending proves nothing', asyn
   expect(error.message).not.toContain('--allow-net');
 });
 
-test('on Cloudflare Workers a refused connection leaves every call unknown', async () => {
+test('on Cloudflare Workers every refused call has outcome unknown', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   const outcomes = await refusedEverywhere();
   expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
@@ -456,7 +462,7 @@ test.each([
   ['Node', undefined, undefined],
   ['Bun', {}, { keepalive: false }],
   ['Deno', { createHttpClient: (options: object) => ({ made: options }) }, 'fresh'],
-])('a write and a search on %s are sealed against repetition', async (name, runtime, sealed) => {
+])('on %s the runtime cannot repeat a write or search', async (name, runtime, sealed) => {
   const inits: (RequestInit | undefined)[] = [];
   const types: (string | null)[] = [];
   const bodies: string[] = [];
@@ -498,7 +504,7 @@ test.each([
   expect(JSON.parse(bodies[0] ?? '')).toEqual(newTransfer);
 });
 
-test("the client omits `cache` if the runtime's Request rejects it", async () => {
+test('the client omits the field `cache` if the runtime rejects it', async () => {
   const seen: (RequestInit | undefined)[] = [];
   class RejectingRequest extends Request {
     constructor(input: string | URL | Request, init?: RequestInit) {
@@ -543,7 +549,7 @@ test('an abort of a call closes the connection', async () => {
   await server.closed(0);
 });
 
-test('a DELETE cancels the body of its response unread', async () => {
+test('a DELETE cancels the body of its response without reading', async () => {
   const cancel = vi.fn();
   const { payments } = clientOf(() => new Response(new ReadableStream({ cancel })));
   await payments.ibans.delete('iban_1');
@@ -553,7 +559,7 @@ test('a DELETE cancels the body of its response unread', async () => {
 test.each<[string, object]>([
   ['0, as Response.error() has', Response.error()],
   ['status 101', { ok: false, status: 101, headers: new Headers(), text: () => '{"id":"txfr_1"}' }],
-])('a response with the status %s is an unknown ApiError', async (_, response) => {
+])('a response with status %s rejects with an ApiError, outcome unknown', async (_, response) => {
   const { payments } = clientOf(() => response as Response);
   for (const call of [payments.ibans.delete('iban_1'), payments.transfers.create(newTransfer)]) {
     const error = await failureOf(call, ApiError);
@@ -577,7 +583,7 @@ test.each<[string, unknown, RegExp]>([
     Object.defineProperty(Response.json(transferCreated), 'redirected', { value: true }),
     /followed a redirect/,
   ],
-])('a creation has the outcome unknown if the option fetch %s', async (_, response, says) => {
+])('a creation has outcome unknown if the option `fetch` %s', async (_, response, says) => {
   let calls = 0;
   const { payments } = clientOf(() => respond(200), {
     fetch: () => {
@@ -600,7 +606,7 @@ const fromNodeFetch = (status: number, text: string) => ({
   arrayBuffer: () => Promise.resolve(new TextEncoder().encode(text).buffer),
 });
 
-test("the client reads a response of another class, such as node-fetch's", async () => {
+test("the client reads a Response of another class, such as node-fetch's", async () => {
   const responses: unknown[] = [
     fromNodeFetch(201, JSON.stringify(transferCreated)),
     {
@@ -631,7 +637,7 @@ test("the client reads a response of another class, such as node-fetch's", async
   });
 });
 
-test('a DELETE and a 429 do not wait for their bodies', async () => {
+test('the client does not wait for the body of DELETE or 429', async () => {
   const never = () => new Promise<never>(() => undefined);
   const deleted = { ...fromNodeFetch(200, ''), arrayBuffer: never };
   const held = {
@@ -649,7 +655,7 @@ test('a DELETE and a 429 do not wait for their bodies', async () => {
   expect(error).toMatchObject({ outcome: 'rejected', retryAfterMs: 30_000 });
 });
 
-test('a creation is not_sent if its Request cannot be constructed', async () => {
+test('a creation has outcome not_sent if its Request cannot be constructed', async () => {
   const customFetch = vi.fn(() => Promise.resolve(respond(201, transferCreated)));
   const payments = new PaymentsClient({ baseUrl, apiKey, fetch: customFetch });
   vi.stubGlobal('Request', () => {

@@ -90,7 +90,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(server.arrivals[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test.each(both)('$operation sends the same bytes again after a 503', async (call) => {
+  test.each(both)('$operation sends the same bytes again after status 503', async (call) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const onRetry = vi.fn<(event: object) => void>();
     const server = await rawServer(responseBytes(503, 'Busy'), responseBytes(200, call.good));
@@ -131,13 +131,16 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(first).toMatchObject({ nickname: text });
   });
 
-  test.each(['gzip', 'br', 'deflate'])('plain text declared as %s is rejected', async (coding) => {
-    const server = await rawServer(
-      responseBytes(200, 'not compressed', { 'content-encoding': coding }),
-    );
-    const error = await failureOf(both[0].send(clientAt(server), once), InvalidResponseError);
-    expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
-  });
+  test.each(['gzip', 'br', 'deflate'])(
+    'a plain response that declares content-encoding %s is rejected',
+    async (coding) => {
+      const server = await rawServer(
+        responseBytes(200, 'not compressed', { 'content-encoding': coding }),
+      );
+      const error = await failureOf(both[0].send(clientAt(server), once), InvalidResponseError);
+      expect(error).toMatchObject({ reason: 'not_json', status: 200, outcome: 'unknown' });
+    },
+  );
 
   test('an abort before the response closes the connection', async () => {
     const server = await rawServer(() => undefined);
@@ -201,7 +204,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
         reply(responseBytes(200, whole.subarray(0, 60), { 'content-encoding': 'gzip' }));
       },
     ],
-  ])('a call whose response is %s is retried twice as truncated', async (_, step) => {
+  ])('a call is retried twice if its response is %s', async (_, step) => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const server = await rawServer(step);
     const error = await failureOf(both[0].send(clientAt(server)), InvalidResponseError);
@@ -232,7 +235,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(elsewhere.connections).toHaveLength(0);
   });
 
-  test('a refused connection is not_sent on Node.js, unknown on Bun', async () => {
+  test('a refused call has outcome not_sent on Node.js, unknown on Bun', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const error = await failureOf(both[0].send(clientAt(closedPort)), ConnectionError);
     // Bun may have sent the request earlier, over a connection that was closed.
@@ -244,7 +247,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
   test.each<[string, () => void]>([
     ['Cloudflare Workers', () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })],
     ['no node:http', () => vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined)],
-  ])('a GET with a body on %s is rejected without getWithBody', async (_, pretend) => {
+  ])('on %s a GET with a body is rejected without getWithBody', async (_, pretend) => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const payments = clientAt(server);
     pretend();
@@ -260,7 +263,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(await both[0].send(helped)).toEqual([instruction]);
   });
 
-  test('getWithBody sends the call, and the option fetch does not', async () => {
+  test('the option getWithBody sends the call, and option `fetch` does not', async () => {
     const server = await rawServer(responseBytes(200, [instruction]));
     const fetch = vi.fn<(request: Request) => Promise<Response>>();
     const customRequests: object[] = [];
@@ -291,7 +294,7 @@ describe.each(transports)('a GET with a body over $transport', (transport) => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a rejection of getWithBody is unknown, even a refused connection', async () => {
+  test('a rejection of getWithBody has outcome unknown, even a refused connection', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',

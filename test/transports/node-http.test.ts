@@ -66,7 +66,7 @@ function lastingAgent(limits: AgentOptions = {}): Agent {
   return agent;
 }
 
-test('only withResponse() makes a call over node:http create Headers', async () => {
+test('a call over node:http constructs Headers only for withResponse()', async () => {
   const append = vi.spyOn(Headers.prototype, 'append');
   onTestFinished(() => append.mockRestore());
   const appendedNames = () => append.mock.calls.map(([name]) => name.toLowerCase());
@@ -91,7 +91,7 @@ test('a response header that Headers rejects does not fail a call', async () => 
   expect(response.headers.get('x-ok')).toBe('yes');
 });
 
-test('node:http receives the headers as an object, as tracers expect', async () => {
+test('node:http receives the headers as an object, which tracers expect', async () => {
   const server = await rawServer(responseBytes(201, transferCreated));
   const request = vi.spyOn(http, 'request');
   await clientFor(server.origin).transfers.create(newTransfer);
@@ -101,7 +101,7 @@ test('node:http receives the headers as an object, as tracers expect', async () 
 });
 
 test.each(['a stub of fetch that throws', 'no fetch'])(
-  'a refused creation over node:http is not_sent with %s',
+  'a refused creation over node:http has outcome not_sent with %s',
   async (which) => {
     const stub = vi.fn(() => Promise.reject(new Error('not called')));
     vi.stubGlobal('fetch', which === 'no fetch' ? undefined : stub);
@@ -118,7 +118,7 @@ test.each(['a stub of fetch that throws', 'no fetch'])(
 test.each([
   ['a test run', { VITEST: 'true' }, 1],
   ['production', { NODE_ENV: 'production', VITEST: undefined, JEST_WORKER_ID: undefined }, 0],
-])('a replaced global fetch is warned about only in tests: %s', async (_, environment, count) => {
+])('a replaced global fetch causes a warning only in tests: %s', async (_, environment, count) => {
   vi.resetModules();
   const { PaymentsClient: Fresh } = await import('payments-platform-sdk');
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -158,7 +158,7 @@ async function resettingPort(onReset = (): void => undefined): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('a broken TLS handshake is not_sent, even in the first call', async () => {
+test('a broken TLS handshake has outcome not_sent, even in the first call', async () => {
   const onReset = vi.fn();
   const payments = clientFor(`https://127.0.0.1:${await resettingPort(onReset)}`);
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
@@ -170,14 +170,14 @@ test.each([
   ['http', 'an address', 'http://127.0.0.1:9', new Agent({ localAddress: '203.0.113.7' })],
   ['https', 'an address', 'https://127.0.0.1:9', new HttpsAgent({ localAddress: '203.0.113.7' })],
   ['http', 'a name', 'http://localhost:9', new Agent({ localAddress: '203.0.113.7', family: 4 })],
-])('a creation over %s to %s is not_sent if connecting fails', async (...row) => {
+])('a creation over %s to %s has outcome not_sent if connecting fails', async (...row) => {
   const [, , origin, agent] = row;
   const payments = clientFor(origin, { agent, maxRetries: 0 });
   const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
   expect(error).toMatchObject({ code: 'EADDRNOTAVAIL', outcome: 'not_sent', retryable: true });
 });
 
-test('a creation is not_sent if its agent returns a destroyed connection', async () => {
+test('a creation has outcome not_sent if its agent returns a destroyed connection', async () => {
   const agent = new Agent();
   agent.createConnection = () => new Duplex().destroy();
   const payments = clientFor('http://127.0.0.1:9', { agent, maxRetries: 0 });
@@ -185,7 +185,7 @@ test('a creation is not_sent if its agent returns a destroyed connection', async
   expect(error).toMatchObject({ outcome: 'not_sent', retryable: true });
 });
 
-test("a broken TLS handshake of the agent's connection is not_sent", async () => {
+test("a broken TLS handshake of the agent's connection has outcome not_sent", async () => {
   const port = await resettingPort();
   const agent = new HttpsAgent();
   agent.createConnection = (_, callback) => {
@@ -199,20 +199,23 @@ test("a broken TLS handshake of the agent's connection is not_sent", async () =>
   expect(error).toMatchObject({ code: 'ECONNRESET', outcome: 'not_sent' });
 });
 
-test.each(['new', 'used'])('a write is unknown after a reset of a %s connection', async (which) => {
-  const reset = (exchange: Exchange): void => {
-    exchange.reset();
-  };
-  const server = await rawServer(...(which === 'used' ? [keep(created), reset] : [reset]));
-  const payments = clientFor(server.origin, { agent: lastingAgent() });
-  const { advance } = stoppedClocks();
-  if (which === 'used') await payments.transfers.create(newTransfer);
-  advance(100);
-  const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
-  expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
-  expect(server.arrivals).toHaveLength(which === 'used' ? 2 : 1);
-  expect(server.connections).toHaveLength(1);
-});
+test.each(['new', 'used'])(
+  'a write has outcome unknown after a reset of a %s connection',
+  async (which) => {
+    const reset = (exchange: Exchange): void => {
+      exchange.reset();
+    };
+    const server = await rawServer(...(which === 'used' ? [keep(created), reset] : [reset]));
+    const payments = clientFor(server.origin, { agent: lastingAgent() });
+    const { advance } = stoppedClocks();
+    if (which === 'used') await payments.transfers.create(newTransfer);
+    advance(100);
+    const error = await failureOf(payments.transfers.create(newTransfer), ConnectionError);
+    expect(error).toMatchObject({ outcome: 'unknown', attempts: [{ outcome: 'unknown' }] });
+    expect(server.arrivals).toHaveLength(which === 'used' ? 2 : 1);
+    expect(server.connections).toHaveLength(1);
+  },
+);
 
 const poison = responseBytes(201, { ...transferCreated, id: 'txfr_poison' }, keepAlive);
 const events: Readonly<Record<string, (exchange: Exchange) => void>> = {
@@ -247,30 +250,33 @@ test.each(Object.entries(events))('a write avoids an idle connection that %s', a
 
 const read = responseBytes(200, transfer, keepAlive);
 
-test.each(['reset', 'end'] as const)('a read survives a server that closes by %s', async (end) => {
-  let requests = 0;
-  const server = await rawServer(({ write, reset, socket }) => {
-    requests += 1;
-    write(read);
-    const close = end === 'reset' ? reset : () => socket.end();
-    // Closes the connection at once, in the next turn, or about when the next read arrives.
-    if (requests % 4 === 0) close();
-    else if (requests % 4 === 1) setImmediate(close);
-    else if (requests % 4 === 2) setTimeout(close, 1);
-  });
-  const events: string[] = [];
-  const payments = clientFor(server.origin, {
-    agent: lastingAgent(),
-    maxRetries: 0,
-    hooks: {
-      onRequest: ({ attempt }) => events.push(`request ${attempt}`),
-      onResponse: ({ attempt }) => events.push(`response ${attempt}`),
-    },
-  });
-  const count = 300;
-  for (let call = 0; call < count; call += 1) await payments.transfers.get('txfr_1');
-  expect(events).toEqual(Array.from({ length: count }, () => ['request 1', 'response 1']).flat());
-});
+test.each(['reset', 'end'] as const)(
+  'a read succeeds even if the server closes connections by %s',
+  async (end) => {
+    let requests = 0;
+    const server = await rawServer(({ write, reset, socket }) => {
+      requests += 1;
+      write(read);
+      const close = end === 'reset' ? reset : () => socket.end();
+      // Closes the connection at once, in the next turn, or about when the next read arrives.
+      if (requests % 4 === 0) close();
+      else if (requests % 4 === 1) setImmediate(close);
+      else if (requests % 4 === 2) setTimeout(close, 1);
+    });
+    const events: string[] = [];
+    const payments = clientFor(server.origin, {
+      agent: lastingAgent(),
+      maxRetries: 0,
+      hooks: {
+        onRequest: ({ attempt }) => events.push(`request ${attempt}`),
+        onResponse: ({ attempt }) => events.push(`response ${attempt}`),
+      },
+    });
+    const count = 300;
+    for (let call = 0; call < count; call += 1) await payments.transfers.get('txfr_1');
+    expect(events).toEqual(Array.from({ length: count }, () => ['request 1', 'response 1']).flat());
+  },
+);
 
 const silentEnd = ({ socket }: Exchange): void => {
   socket.end();
@@ -279,7 +285,7 @@ const silentEnd = ({ socket }: Exchange): void => {
 test.each<[string, AgentOptions, number[]]>([
   ['a new connection', {}, [2]],
   ['any connection of an agent at its limit', { maxSockets: 2 }, [0, 1]],
-])('a read whose connection ended is sent once more on %s', async (_, limits, again) => {
+])('a read whose connection ends is sent once more over %s', async (_, limits, again) => {
   const server = await rawServer(keep(read), keep(read), silentEnd);
   const payments = clientFor(server.origin, { agent: lastingAgent(limits), maxRetries: 0 });
   await Promise.all([payments.transfers.get('txfr_1'), payments.transfers.get('txfr_1')]);
@@ -290,7 +296,7 @@ test.each<[string, AgentOptions, number[]]>([
   expect(again).toContain(server.arrivals[3]?.connection);
 });
 
-test('a read is not resent after the first byte of a response', async () => {
+test('a read is not repeated after the first byte of a response', async () => {
   const server = await rawServer(keep(read), ({ write, socket }) => {
     write(read.subarray(0, 1));
     socket.end();
@@ -301,7 +307,7 @@ test('a read is not resent after the first byte of a response', async () => {
   expect(server.arrivals).toHaveLength(2);
 });
 
-test('a resent read is unknown if its new connection is refused', async () => {
+test('a repeated read has outcome unknown if its new connection is refused', async () => {
   const server = await rawServer(keep(read), silentEnd);
   const agent = lastingAgent();
   const payments = clientFor(server.origin, { agent, maxRetries: 0 });
@@ -311,7 +317,7 @@ test('a resent read is unknown if its new connection is refused', async () => {
   expect(error).toMatchObject({ code: 'ECONNREFUSED', outcome: 'unknown' });
 });
 
-test("a write leaves another request's idle connection on the agent open", async () => {
+test('a write leaves an idle connection of other requests open', async () => {
   const server = await rawServer(createNext());
   const agent = lastingAgent();
   const other = http.get(`${server.origin}/other`, { agent });
@@ -324,7 +330,7 @@ test("a write leaves another request's idle connection on the agent open", async
   expect(other.socket?.destroyed).toBe(false);
 });
 
-test('a write avoids a connection idle for more than 800 ms', async () => {
+test('a write avoids a connection that was idle over 800 ms', async () => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent() });
   const { advance } = stoppedClocks();
@@ -339,7 +345,7 @@ test('a write avoids a connection idle for more than 800 ms', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0, 1, 2]);
 });
 
-test('a connection rests 40 ms plus the longer of two round trips', async () => {
+test('a connection pauses 40 ms plus the longer of two round trips', async () => {
   const { advance } = stoppedClocks();
   const roundTrips = [100, 10, 10, 10];
   const server = await rawServer(({ write }) => {
@@ -382,7 +388,7 @@ test.each<[string, AgentOptions]>([
   ['maxTotalSockets', { maxTotalSockets: 1 }],
   ['maxFreeSockets', { maxFreeSockets: 1 }],
   ['no limit', {}],
-])('each write over an agent with %s has its own connection', async (_, limits) => {
+])('each write over an agent with %s uses its own connection', async (_, limits) => {
   const server = await rawServer(createNext());
   const payments = clientFor(server.origin, { agent: lastingAgent(limits) });
   stoppedClocks();
@@ -402,18 +408,21 @@ async function serveKind(kind: string) {
   return { server, agent, call };
 }
 
-test.each(['write', 'read'])('a %s avoids a connection that got idle bytes', async (kind) => {
-  const { server, agent, call } = await serveKind(kind);
-  const { advance } = stoppedClocks();
-  await call();
-  await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
-  const [socket] = Object.values(agent.freeSockets).flat();
-  // Older versions of Node leave the bytes, and this one closes the connection.
-  Object.defineProperty(socket, 'bytesRead', { value: 1_000 });
-  advance(100);
-  await call();
-  expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
-});
+test.each(['write', 'read'])(
+  'a %s avoids a connection that received bytes while idle',
+  async (kind) => {
+    const { server, agent, call } = await serveKind(kind);
+    const { advance } = stoppedClocks();
+    await call();
+    await vi.waitUntil(() => Object.keys(agent.freeSockets).length > 0);
+    const [socket] = Object.values(agent.freeSockets).flat();
+    // Older versions of Node leave the bytes, and this one closes the connection.
+    Object.defineProperty(socket, 'bytesRead', { value: 1_000 });
+    advance(100);
+    await call();
+    expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
+  },
+);
 
 test.each(['write', 'read'])('a %s avoids a connection over four minutes old', async (kind) => {
   const { server, call } = await serveKind(kind);
@@ -445,14 +454,14 @@ test('a write reuses no connection that a read has used', async () => {
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 1]);
 });
 
-test('a creation skips a 100 Continue that nobody requested', async () => {
+test('a creation ignores an unrequested status 100', async () => {
   const hint = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
   const server = await rawServer(Buffer.concat([hint, hint, responseBytes(201, transferCreated)]));
   const payments = clientFor(server.origin);
   expect(await payments.transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test('a creation is unknown after a 101 that nobody requested', async () => {
+test('a creation has outcome unknown after an unrequested status 101', async () => {
   const server = await rawServer(
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
   );
@@ -526,15 +535,18 @@ test.each<[string, Buffer]>([
   ).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
 });
 
-test.each(['create', 'get'] as const)('transfers.%s reads deflate without zlib', async (name) => {
-  const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
-  const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
-  const { transfers } = clientFor(server.origin);
-  const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
-  expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
-});
+test.each(['create', 'get'] as const)(
+  'transfers.%s reads a deflate body without zlib header',
+  async (name) => {
+    const packed = deflateRawSync(JSON.stringify(name === 'get' ? transfer : transferCreated));
+    const server = await rawServer(responseBytes(200, packed, { 'content-encoding': 'deflate' }));
+    const { transfers } = clientFor(server.origin);
+    const result = name === 'get' ? transfers.get('txfr_1') : transfers.create(newTransfer);
+    expect(await result).toEqual(name === 'get' ? transfer : transferCreated);
+  },
+);
 
-test('a DELETE resolves before the body of its response has ended', async () => {
+test('a DELETE resolves even before its response body has ended', async () => {
   const server = await rawServer(({ write }) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
   });
@@ -542,7 +554,7 @@ test('a DELETE resolves before the body of its response has ended', async () => 
   await server.closed(0);
 });
 
-test('an empty DELETE response leaves the connection open for the next', async () => {
+test('an empty DELETE response leaves the connection open for the next request', async () => {
   const server = await rawServer(keep(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
   const { advance } = stoppedClocks();
   const payments = clientFor(server.origin, { agent: lastingAgent() });
@@ -552,7 +564,7 @@ test('an empty DELETE response leaves the connection open for the next', async (
   expect(server.arrivals.map(({ connection }) => connection)).toEqual([0, 0]);
 });
 
-test('a call with an aborted signal asks for no credential', async () => {
+test('a call with an aborted signal does not call the credential function', async () => {
   const source = vi.fn(() => apiKey);
   const payments = clientFor('http://127.0.0.1:9', { apiKey: source });
   const signal = AbortSignal.abort();
@@ -581,7 +593,7 @@ const mockingAgent = (respond: (socket: Duplex, request: string) => void): Agent
     },
   });
 
-test('a mock socket may connect late and respond without a length', async () => {
+test('a mock socket may connect late and respond without content-length', async () => {
   const agent = mockingAgent((socket, request) => {
     socket.push(`HTTP/1.1 201 Created\r\n\r\n${JSON.stringify(transferCreated)}`);
     if (request.includes('connection: close')) socket.push(null);
@@ -590,7 +602,7 @@ test('a mock socket may connect late and respond without a length', async () => 
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test("a mock socket's refused connection leaves a creation unknown", async () => {
+test('a creation has outcome unknown if a mock socket refuses the connection', async () => {
   const agent = mockingAgent((socket) => {
     socket.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   });
@@ -615,7 +627,7 @@ test("a mock socket gets the whole request after a tracer's flush", async () => 
   expect(await transfers.create(newTransfer)).toEqual(transferCreated);
 });
 
-test("a mock library's request ends before it has a connection", async () => {
+test("the client ends a mock library's request before its connection exists", async () => {
   const server = await rawServer(created);
   class MockRequest extends http.ClientRequest {}
   const request = vi.spyOn(http, 'request');
@@ -644,7 +656,7 @@ async function freshCreations(): Promise<() => Promise<unknown>> {
   };
 }
 
-test('creations survive a setImmediate that node:test replaced during the load', async () => {
+test('creations work if node:test replaced setImmediate before the SDK loaded', async () => {
   mock.timers.enable({ apis: ['setImmediate'] });
   const create = await freshCreations();
   await create();
@@ -652,7 +664,7 @@ test('creations survive a setImmediate that node:test replaced during the load',
   for (const _ of [1, 2]) await create();
 });
 
-test('creations survive a setImmediate that node:test replaced after the load', async () => {
+test('creations work if node:test replaces setImmediate after the SDK loaded', async () => {
   const create = await freshCreations();
   mock.timers.enable({ apis: ['setImmediate'] });
   onTestFinished(() => {
@@ -661,7 +673,7 @@ test('creations survive a setImmediate that node:test replaced after the load', 
   for (const _ of [1, 2]) await create();
 });
 
-test('a timeout is not_sent if the agent never makes a connection', async () => {
+test('a timeout has outcome not_sent if the agent never connects', async () => {
   const payments = clientFor('http://127.0.0.1:9', {
     agent: Object.assign(new Agent(), { createConnection: () => undefined }),
     timeout: 200,
@@ -674,14 +686,14 @@ test('a timeout is not_sent if the agent never makes a connection', async () => 
 test.each<[string, ClientOptions, string]>([
   ['fetch', { agent: new Agent(), fetch: globalThis.fetch }, 'fetch'],
   ['an agent of another protocol', { agent: new Agent() }, 'it is one for http:'],
-])('the client rejects the option agent together with %s', (_, options, text) => {
+])('the client rejects the option `agent` together with %s', (_, options, text) => {
   const create = () =>
     new PaymentsClient({ baseUrl: 'https://api.example.com/v0', apiKey, ...options });
   expect(create).toThrow(ConfigurationError);
   expect(create).toThrow(text);
 });
 
-test('the client rejects the option agent outside Node.js', () => {
+test('the client rejects the option `agent` outside Node.js', () => {
   vi.stubGlobal('Bun', {});
   const options = { baseUrl: 'http://127.0.0.1:9/v0', apiKey, agent: new Agent() };
   expect(() => new PaymentsClient(options)).toThrow('Node.js only');
