@@ -97,7 +97,7 @@ const inFields = endpoints.flatMap(({ operation, base, query, body }) =>
     }),
 );
 
-test('the tests cover methods with an id in the path, and fields with an id', () => {
+test('these tests cover ids in paths and in fields', () => {
   const names = [...inPaths, ...inFields].map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining([
