@@ -417,7 +417,7 @@ test.each([
   ['New Entity', 'Email', 'ada', 'email: expected an email address'],
   ['Add a fault', 'Times, or always', 'never', 'expected a whole number'],
 ])(
-  'the form "%s" of the sandbox page shows its error, and keeps the field "%s"',
+  'the form "%s" of the sandbox page shows its error and keeps "%s"',
   async (name, label, text, message) => {
     const { page } = await opened({ expected: /status of 422/ });
     for (const summary of await page.locator('.create > summary').all()) await summary.click();
@@ -471,7 +471,7 @@ test('the sandbox page shows HTML markup in a record as text', async () => {
   expect(await page.title()).toBe('Payments sandbox');
 });
 
-test('the sandbox page says that the sandbox does not answer, and shows the one that follows', async () => {
+test('the sandbox page says when the sandbox is gone or restarted', async () => {
   const { sandbox, server, page, payments, part, press } = await opened({ expected: /ERR_/ });
   await payments.accounts.list();
   await part('Log').getByText('accounts.list').waitFor();
