@@ -213,7 +213,7 @@ test.each<[string, string | undefined, readonly string[], number]>([
   ['an earlier cursor', undefined, ['a', 'b', 'c', 'a'], 4],
   ['the cursor at which the list began', 's', ['a', 's'], 2],
   ['the cursor at which the list began, on its first page', 's', ['s'], 1],
-])('a page with cursor %s ends a list in an error', async (_, cursor, cursors, requests) => {
+])('a list ends in an error after a page with cursor %s', async (_, cursor, cursors, requests) => {
   const pages = cursors.map((next, index) => page([transferNumber(index)], next));
   const { payments, queries } = scripted(...pages);
   const seen: number[] = [];
