@@ -183,7 +183,7 @@ test.each([
   ['3600', 3_600_000],
   ['999999999', 999_999_999_000],
   ['Fri, 31 Dec 9999 23:59:59 GMT', Date.UTC(9999, 11, 31, 23, 59, 59) - Date.UTC(2026, 0, 1)],
-])('a Retry-After of %s exceeds 60 s and ends the call', async (value, retryAfterMs) => {
+])('a call rejects at once if Retry-After is %s, beyond 60 s', async (value, retryAfterMs) => {
   const { error, gaps, elapsed } = await course(429, { 'retry-after': value });
   expect(error).toBeInstanceOf(RateLimitError);
   expect(error).toMatchObject({ retryAfterMs, outcome: 'rejected', retryable: true });
@@ -191,7 +191,7 @@ test.each([
   expect({ gaps, elapsed }).toEqual({ gaps: [], elapsed: 0 });
 });
 
-test('a Retry-After beyond totalTimeout ends the call at once', async () => {
+test('a call rejects at once if Retry-After exceeds totalTimeout', async () => {
   const options = { totalTimeout: 9_000 };
   const { error, gaps, elapsed } = await course(503, { 'retry-after': '10' }, options);
   expect(error).toBeInstanceOf(ServerError);

@@ -424,7 +424,7 @@ describe('inputs of createAllOnce', () => {
   });
 
   test.each([1, 16])(
-    'a second input with the reference is rejected alike (concurrency %d)',
+    'a second input with a rejected reference is rejected, too (concurrency %d)',
     async (concurrency) => {
       const { payAll, sandbox, operations } = setupBatch();
       sandbox.faults.add({ operation: 'transfers.create', fault: rejection });

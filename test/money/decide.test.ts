@@ -118,7 +118,7 @@ test('`force` does not overrule a listed transfer with the reference', async () 
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a forced not_paid waits until the list would show the transfer', async () => {
+test('`decide` with `force` waits until the list would show the transfer', async () => {
   const { clock, sandbox, options } = setup();
   // The list shows a transfer 15 minutes after its creation.
   const fetch = async (request: Request) => {
@@ -140,7 +140,7 @@ test('a forced not_paid waits until the list would show the transfer', async () 
   expect(sandbox.transfers.list()).toHaveLength(1);
 });
 
-test('a forced not_paid does not wait for a clock days ahead', async () => {
+test('`decide` with `force` does not wait for a clock days ahead', async () => {
   const { clock, sandbox, options } = setup();
   let lead = 30 * 86_400_000;
   const journal = memoryJournal({ now: () => clock.now() + lead });

@@ -167,7 +167,7 @@ test('waitFor continues after a response with an odd status or id', async () => 
   expect(requests).toHaveLength(6);
 });
 
-test('waitFor rejects as unknown if every status or id is invalid', async () => {
+test('waitFor rejects as unknown if each response lacks status or id', async () => {
   const clock = new VirtualClock();
   for (const [body, problem] of [
     [{ ...transfer, status: null }, 'it had no status'],

@@ -148,7 +148,7 @@ test('listUndecided shows the history with times in ISO 8601', async () => {
   expect(open[0]).toMatchObject({ claimedAt: at, history: [{ at, state: 'sending' }] });
 });
 
-test("createOnce pays even if an entry's history is no array", async () => {
+test('createOnce pays even if the history of an entry is no array', async () => {
   const { clock, payments, pay, fail, run, memory, history } = setup();
   fail();
   await pay();

@@ -73,7 +73,7 @@ test('createOnce pays twice if a request takes effect after gracePeriod (A2)', a
   expect(await countTransfers(25 * minute, fixedTimes)).toBe(2);
 });
 
-test('a claim expires 15 minutes after its aborted request by default', async () => {
+test('by default a claim expires 15 minutes after its request was aborted', async () => {
   const clock = new VirtualClock();
   const sandbox = seedDemo(new Sandbox({ clock: () => clock.now() }));
   const journal = memoryJournal({ now: () => clock.now() });

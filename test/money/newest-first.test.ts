@@ -360,7 +360,7 @@ test('an early `since` makes a search read further while the claim runs', async 
   expect(await pay({ since: toTime(start - hour) })).toMatchObject({ id, result: 'found' });
 });
 
-test('`since` just after the first claim does not shorten a search', async () => {
+test('a `since` just after the first claim does not shorten a search', async () => {
   const { claim, add, clock, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 100 * second);
   for (let at = 0; at < 60; at += 1) add({}, start - 180 * second);

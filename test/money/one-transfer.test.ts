@@ -136,7 +136,7 @@ test('an operator may decide not_paid for a payment that shares its transfer', a
   expect(sandbox.transfers.list()).toHaveLength(2);
 });
 
-test('a batch pays one of two payments that the platform merges', async () => {
+test('if the platform merges two payments, a batch pays only one', async () => {
   const { run, transfers } = setup();
   const inputs = ['s-1', 's-2'].map(inputOf);
   const { counts, unpaid } = await run(

@@ -234,7 +234,7 @@ describe('the journal that similar() asks', () => {
     return { ...context, journal };
   };
 
-  test('is the one of withOptions', async () => {
+  test('is the journal that withOptions sets', async () => {
     const { find, journal, pay } = setupTwo();
     await pay(one);
     expect(
@@ -245,7 +245,7 @@ describe('the journal that similar() asks', () => {
   });
 
   test.each(['createOnce', 'createAllOnce'] as const)(
-    'is the one in the options of %s',
+    'is the journal in the options of %s',
     async (method) => {
       const { find, journal, pay } = setupTwo();
       await pay(one);

@@ -214,7 +214,7 @@ describe('a transfer that is returned after it was completed', () => {
     [['completed', 'returned'], 'returned'],
     [['completed', 'failed'], 'failed'],
     [['completed', 'settling', 'cancelled'], 'cancelled'],
-  ])('makes waitFor reject as failed, and the message fits (%o)', async (statuses, last) => {
+  ])('makes waitFor reject as failed, with its last status (%o)', async (statuses, last) => {
     const { wait } = scripted(statuses);
     const error = await failureOf(wait({ until: () => false }), WaitError);
     expect(error).toMatchObject({ reason: 'failed', last: { status: last }, outcome: 'rejected' });
