@@ -214,7 +214,7 @@ test('GET /_sandbox/log streams old entries, then new ones and resets', async ()
   response.destroy();
 });
 
-test('a stream with latest counts what it leaves out', async () => {
+test('GET /_sandbox/log?latest counts the entries that the stream leaves out', async () => {
   const { server, ask, key } = await setup();
   for (let call = 0; call < 5; call += 1) await ask('GET', '/v0/entities', undefined, key);
   const request = httpRequest(`${server.rootUrl}/_sandbox/log?latest=2`, {

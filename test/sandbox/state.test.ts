@@ -124,7 +124,8 @@ test('autoAdvance moves the open transfers of an imported state', async () => {
 
 const state = demo().exportState();
 
-test('a state has the fields of its version: if you change fields, raise stateVersion in platform/state.ts', () => {
+// If this test fails because you change fields, raise stateVersion in platform/state.ts.
+test('an exported state has exactly the fields of its stateVersion', () => {
   const { version, faults: _, clockOffsetMs: _ms, ...parts } = state;
   const values = Object.entries({ ...parts, instruction: state.instructions[0]?.instruction });
   const fields = values.map(([name, value]) => {
