@@ -336,7 +336,7 @@ test.each([
   expect(await clientAt(server).transfers.get('txfr_1')).toEqual(transfer);
 });
 
-test('a creation that receives status 999 rejects with an unknown ServerError', async () => {
+test('a creation that receives status 999 rejects with ServerError, outcome unknown', async () => {
   const server = await rawServer(responseBytes(999, 'What?'));
   const error = await failureOf(clientAt(server).transfers.create(newTransfer), ServerError);
   expect(error).toMatchObject({ status: 999, outcome: 'unknown' });
