@@ -56,6 +56,7 @@ const nouns: readonly (readonly [RegExp, string])[] = [
   [matchNoun('transactions?'), 'Transactions'],
   [matchNoun('errors|error-?body|status-for-caller'), 'Errors'],
   [/\/(internal\/issues|errors\/(json|outcome))\.ts/, 'Errors'],
+  [/\/internal\/formats\.ts/, 'Changes and webhooks'],
   [matchNoun('pager|page'), 'Paging'],
   [/\/hooks\.ts/, 'Watching'],
   [/\/journals\//, 'Journals'],

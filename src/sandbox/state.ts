@@ -8,8 +8,8 @@ import {
   checkReferences,
   platformStateShape,
   versionSchema,
-  type SandboxRecords,
 } from './platform/state.ts';
+import type { SandboxRecords } from './platform/records.ts';
 import { parseInput, validationError } from './platform/validation.ts';
 import { checkFaultRule, type SandboxFaultRule } from './faults/rule.ts';
 

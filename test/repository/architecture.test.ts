@@ -191,7 +191,7 @@ test('package.json, lock file, README, export and changelog show one version', a
 });
 
 test('sandbox/index.ts exports the type of each record whose changes are reported', () => {
-  const source = readSource('sandbox/platform/changes.ts');
+  const source = readSource('sandbox/platform/records.ts');
   const records = source.matchAll(/^import type { (\w+) } from '\.\.\/\.\.\/schemas\//gm);
   const names = Array.from(records, ([, name = '']) => name);
   const index = readSource('sandbox/index.ts');

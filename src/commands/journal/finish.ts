@@ -7,11 +7,17 @@ import type { FullJournal, OpenEntry } from '../../journals/journal.ts';
 import type { ReconciledPayment } from '../../books/rows.ts';
 import { clean, formatColumns } from '../table.ts';
 import { confirm, print, UsageError } from '../program.ts';
-import { firstLine, requireClient, type Client } from './client.ts';
+import { firstLine, readCandidate, requireClient, type Client } from './client.ts';
 import type { Command, StoreAddress, StoreCommand } from './flags.ts';
 import { readEntry, readOpen } from './open.ts';
 import { formatSums, rowsOf, type OpenRow } from './report.ts';
-import { describeDecisions, describeWait, formatCommand, timeLeftOf } from './words.ts';
+import {
+  describeDecisions,
+  describeWait,
+  formatCommand,
+  isOtherPayment,
+  timeLeftOf,
+} from './words.ts';
 
 /** How long a payment in doubt is tried again. An operator rather runs the command again. */
 const retryTimeoutMs = 10_000;
@@ -32,7 +38,7 @@ export async function finish(journal: FullJournal, command: StoreCommand): Promi
   const { by = 'payments-journal finish', transfersFilter, store, references } = command;
   const payments = await requireClient('finish', journal, transfersFilter);
   const open = await readOpen(journal);
-  const rows = await selectRows(journal, rowsOf(open), references, store);
+  const rows = await selectRows(payments, journal, rowsOf(open), references);
   const { results, searched } = await sortOut(payments, rows);
   let failure: Error | undefined;
   try {
@@ -144,23 +150,35 @@ function nextAfterFinish(
   return `The service's next job searches once more, and pays. To close one for which no job will come:\n  ${close}\nTo pay now, with the client of your service:\n  ${again} --client <file>\n`;
 }
 
-/** The open payments that the operator named, or all. Says which of them are decided. */
+/** The open payments that the operator named, or all. Says what is known about decided ones. */
 async function selectRows(
+  payments: Client,
   journal: FullJournal,
   rows: readonly OpenRow[],
   references: readonly string[],
-  store: StoreAddress,
 ): Promise<readonly OpenRow[]> {
-  const keys = new Set(references.map(journalKey));
-  const open = new Set(rows.map(({ reference }) => journalKey(reference)));
-  for (const reference of keys) {
-    if (open.has(reference)) continue;
-    const { state } = await readEntry(journal, reference);
-    const next = formatCommand('show', [reference], store);
-    print(`${clean(reference)} is not open, but recorded as ${state}:\n  ${next}\n`);
-  }
   if (references.length === 0) return rows;
-  return rows.filter(({ reference }) => keys.has(journalKey(reference)));
+  const byKey = new Map(rows.map((row) => [journalKey(row.reference), row]));
+  const selected: OpenRow[] = [];
+  for (const reference of new Set(references.map(journalKey))) {
+    const row = byKey.get(reference);
+    if (row !== undefined) selected.push(row);
+    else print(`${clean(reference)} ${await describeDecided(payments, journal, reference)}.\n`);
+  }
+  return selected;
+}
+
+async function describeDecided(payments: Client, journal: FullJournal, reference: string) {
+  const entry = await readEntry(journal, reference);
+  if (entry.state !== 'paid') return 'is recorded as not paid: only a next job pays it';
+  const recorded = `is recorded as paid by ${entry.transferId}`;
+  if (entry.platform !== payments.toJSON().baseUrl) {
+    return `${recorded} of ${entry.platform}, which your client does not ask`;
+  }
+  const candidate = await readCandidate(payments, entry.transferId);
+  if (isOtherPayment(candidate, entry)) return `${recorded}, which is another payment now`;
+  if (candidate.isMissing === true) return `${recorded}, which the platform does not have`;
+  return `${recorded}, ${clean(candidate.transfer?.status ?? candidate.problem ?? '')}`;
 }
 
 /**

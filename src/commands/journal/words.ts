@@ -132,7 +132,7 @@ export function nextOfPayment(
 }
 
 /** Whether the platform has given the id of a recorded transfer to another payment. */
-const isOtherPayment = ({ transfer }: Candidate, { input }: PaidEntry): boolean =>
+export const isOtherPayment = ({ transfer }: Candidate, { input }: PaidEntry): boolean =>
   transfer !== undefined && input.amount !== undefined && isCertainlyOther(transfer, input);
 
 function nextOfPaid(

@@ -3,7 +3,7 @@ import type { Settings } from '../../schemas/settings.ts';
 import type { Transaction } from '../../schemas/transaction.ts';
 import type { Clock } from './clock.ts';
 import type { Ids, Noun, Singular } from './ids.ts';
-import type { SandboxRecords } from './state.ts';
+import type { SandboxRecords } from './records.ts';
 
 /** The type of the record in a change, by the part of the change's `type` before the dot. */
 type SandboxChangeRecords = {
@@ -23,17 +23,17 @@ export type SandboxChangeType =
   | 'account.balance';
 
 /** A change of one kind of record, such as a Transfer. */
-interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
+interface SandboxChangeOf<Kind extends keyof SandboxChangeRecords> {
   /** Number of the change. Later changes have higher numbers, and no number is used twice. */
   readonly id: number;
   /** When the change happened: ISO 8601 date-time, UTC, by the clock of the sandbox. */
   readonly time: string;
   /** The kind of record and what happened to the record, such as `transfer.status`. */
-  readonly type: Extract<SandboxChangeType, `${Noun}.${string}`>;
+  readonly type: Extract<SandboxChangeType, `${Kind}.${string}`>;
   /** The record before the change; null when the record was created. */
-  readonly before: SandboxChangeRecords[Noun] | null;
+  readonly before: SandboxChangeRecords[Kind] | null;
   /** The record after the change; null when the record was deleted. */
-  readonly after: SandboxChangeRecords[Noun] | null;
+  readonly after: SandboxChangeRecords[Kind] | null;
 }
 
 /**
@@ -41,7 +41,7 @@ interface SandboxChangeOf<Noun extends keyof SandboxChangeRecords> {
  * `transfer.status` contains Transfers.
  */
 export type SandboxChange = {
-  [Noun in keyof SandboxChangeRecords]: SandboxChangeOf<Noun>;
+  [Kind in keyof SandboxChangeRecords]: SandboxChangeOf<Kind>;
 }[keyof SandboxChangeRecords];
 
 type MakeChange = () => SandboxChange;

@@ -1,41 +1,19 @@
 import * as z from 'zod/mini';
-import {
-  accountShape,
-  accountStatuses,
-  accountTypes,
-  type Account,
-} from '../../schemas/account.ts';
-import { counterpartyShape, type Counterparty } from '../../schemas/counterparty.ts';
-import {
-  entityShape,
-  entityStatuses,
-  kycStatuses,
-  tosStatuses,
-  type Entity,
-} from '../../schemas/entity.ts';
-import { ibanShape, type Iban } from '../../schemas/iban.ts';
-import { instructionSchema, type Instruction } from '../../schemas/instruction.ts';
-import {
-  address,
-  integer,
-  asSchema,
-  type Hex,
-  type Integer,
-  type Schema,
-} from '../../schemas/primitives.ts';
-import { settingsShape, type Settings } from '../../schemas/settings.ts';
-import { transactionSchema, type Transaction } from '../../schemas/transaction.ts';
-import {
-  statusMeanings,
-  transferShape,
-  transferStatuses,
-  type Transfer,
-} from '../../schemas/transfer.ts';
+import { accountShape, accountStatuses, accountTypes } from '../../schemas/account.ts';
+import { counterpartyShape } from '../../schemas/counterparty.ts';
+import { entityShape, entityStatuses, kycStatuses, tosStatuses } from '../../schemas/entity.ts';
+import { ibanShape } from '../../schemas/iban.ts';
+import { instructionSchema } from '../../schemas/instruction.ts';
+import { address, integer, asSchema, type Schema } from '../../schemas/primitives.ts';
+import { settingsShape } from '../../schemas/settings.ts';
+import { transactionSchema } from '../../schemas/transaction.ts';
+import { statusMeanings, transferShape, transferStatuses } from '../../schemas/transfer.ts';
 import { toAccount } from './accounts.ts';
 import { restartTimers } from './auto-advance.ts';
 import { idNames, idPrefixes, nouns, type IdName, type Noun } from './ids.ts';
 import { parseUnits } from './money.ts';
 import { createInitialSettings, type Platform } from './platform.ts';
+import type { SandboxRecords } from './records.ts';
 import { maxProblems, oneOf, validationError } from './validation.ts';
 
 /**
@@ -43,41 +21,6 @@ import { maxProblems, oneOf, validationError } from './validation.ts';
  * sandbox rejects the state by its version. A state of an earlier version is read as it is.
  */
 const stateVersion = 1;
-
-/** The state of a sandbox without its fault rules, as JSON. */
-export interface SandboxRecords {
-  /** Version of the state's format. A later format will have another number. */
-  version: 1;
-  /** Every Entity of the sandbox. */
-  entities: Entity[];
-  /** Every Account. An import computes locked and pending balances from the open Transfers. */
-  accounts: Account[];
-  /** Every Transfer of the sandbox. */
-  transfers: Transfer[];
-  /** Every Counterparty that was not deleted. */
-  counterparties: Counterparty[];
-  /** Every IBAN that was not deleted. */
-  ibans: Iban[];
-  /** IBANs that were deleted: deposits to them are rejected. */
-  closedIbans: Iban[];
-  /** Every Instruction with its address and its chain. */
-  instructions: {
-    /** The address that the Instruction belongs to. */
-    address: Hex;
-    /** The number of the chain that the Instruction runs on. */
-    chainId: Integer;
-    /** The Instruction as GET /instructions/all returns it. */
-    instruction: Instruction;
-  }[];
-  /** Every transaction record of every Instruction, oldest first. */
-  transactions: Transaction[];
-  /** The Settings. Default: those of a new Platform. */
-  settings?: Settings | undefined;
-  /** How far the sandbox's clock was advanced, in milliseconds. */
-  clockOffsetMs: number;
-  /** The last number that was assigned to each kind of id. */
-  ids: Readonly<Record<string, number | undefined>>;
-}
 
 /** Creates a schema for an id of this noun: its prefix, followed by the number of the record. */
 const numberedId = (noun: Noun): Schema<string> => {
