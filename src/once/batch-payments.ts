@@ -33,22 +33,22 @@ export const batchCall: CallIdentity = {
 
 /** Makes the payments of one batch. Payments from one account share the searches of its list. */
 export class BatchPayments {
-  /** Whether a first claim may need a search of the list. `readSearchFirst` asks the journal. */
+  /** Whether payments without a claim need a search of the list first, as `readSearchFirst` found out. */
   searchesFirst = false;
   readonly #client: ClientContext;
   readonly #options: OnceOptions;
   readonly #context: OnceContext;
   readonly #searches: SharedSearches;
-  /** Aborts a search of the list after `break` or an abort, because a search may take long. */
+  /** Aborts the searches when the caller leaves the loop or the batch gives up, because they may take long. */
   readonly #leaving = new AbortController();
   readonly #readFirst = createFirstReader();
   readonly #startedAt: string;
-  /** A running check of the credential, and when the last check has renewed the credential. */
+  /** The running check of the credential, and when a check last renewed the credential. */
   #credentialCheck: Promise<CredentialState> | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** When the journal first failed, by the monotonic clock. */
   #journalFailedAt: number | undefined;
-  /** After the batch has given up: instead of sending a payment, fails as not sent. */
+  /** Set when the batch gives up. Fails as `not_sent` instead of sending a payment. */
   #refusal: Sender | undefined;
   #oldCount = 0;
   #oldestPaidAt = Number.POSITIVE_INFINITY;
@@ -76,11 +76,11 @@ export class BatchPayments {
   async readSearchFirst(): Promise<void> {
     const journal = this.#openJournal();
     const isNever = journal.searchFirst === 'never';
-    // If the journal fails now, each payment asks it again, and reports the failure.
+    // If the journal fails here, the payments ask it again, and their results report the failure.
     this.searchesFirst = !isNever && (await journal.searchesFirst().catch(() => true));
   }
 
-  /** When a search made progress that a payment needs before its first claim, by `elapsed`. */
+  /** When a search for a payment without a claim last read a page, by `clock.elapsed`. */
   get lastPageAt(): number {
     return this.#searches.lastPageAt;
   }
@@ -98,7 +98,7 @@ export class BatchPayments {
       sender: refusal,
     });
     const made = await payment.catch((error: unknown) => {
-      // The failed request may have paid after the last search, so drop what that search has found.
+      // The failed request may have paid after the last search, so drop the result of that search.
       if (isOutcomeUnknown(error)) this.#searches.drop(copy);
       throw error;
     });
@@ -110,7 +110,7 @@ export class BatchPayments {
     return { reference: copy.description, result: describeEnd(made), transferId, transfer };
   }
 
-  /** Says once for the whole batch how many of its rows belong to payments of long ago. */
+  /** Prints one warning about rows of the batch whose payments were made more than a week ago. */
   warnOfOldPayments(): void {
     if (this.#oldCount === 0) return;
     const rows = countOf(this.#oldCount, 'row');
@@ -119,16 +119,15 @@ export class BatchPayments {
     );
   }
 
-  /** Reports a result by `hooks.onOnce`; `ms` is the time since the first try of the payment. */
+  /** Reports a result to `hooks.onOnce`. `ms` is the time since the payment's first try. */
   report(result: BatchResult, copy: OnceInput, ms: number): void {
     if (this.searchesFirst && isValid(copy)) this.#searches.drop(copy);
     callHook(this.#client.hooks, 'onOnce', () => createOnceEvent(copy, result, ms));
   }
 
   /**
-   * Finds out after a 403 whether the platform rejects the credential or only the payment that was
-   * tried at `triedAt`. A 403 may be about one account, but the list of all transfers is not. If
-   * that is a 403, too, the credential function is asked once more.
+   * Finds out whether a 403 rejects the credential or only the payment that was tried at `triedAt`.
+   * A 403 may concern one account, so the check reads the list of all transfers.
    */
   async checkCredential(triedAt: number): Promise<CredentialState> {
     if (triedAt < this.#renewedAt) return 'renewed';
@@ -154,21 +153,22 @@ export class BatchPayments {
   }
 
   /**
-   * Whether an error ends the whole batch: the journal has failed for a minute, or until no payment
-   * has time left, and has never kept a claim. That the journal can be read proves nothing.
+   * Whether a failure of the journal ends the batch. Before the journal has kept a claim, a minute
+   * of failures is enough, or a payment that has no time left for another try.
    */
   isHopeless(error: PaymentsError, isInTime: boolean): boolean {
     const isJournals = error instanceof PaymentInDoubtError && error.reason === 'journal';
-    // Only the journal can say what is left, and each call may take it `totalTimeout` to fail.
+    // Once the batch has given up, its payments only ask the journal, and each call may take
+    // `totalTimeout` to fail.
     if (isJournals && this.#refusal !== undefined) return error.retryable;
-    // An error that is not retryable may be about one entry, and no payment waits after it.
+    // An error that is not retryable may concern a single entry, and does not make the batch wait.
     if (!isJournals || !error.retryable || hasKeptClaim(this.#context.journal)) return false;
     const now = this.#client.clock.elapsed();
     this.#journalFailedAt ??= now;
     return !isInTime || now - this.#journalFailedAt >= maxJournalFailureMs;
   }
 
-  /** Says at the first failed try that the batch waits. */
+  /** Prints a warning that the batch tries a failed payment again. */
   warnOfFailure(error: PaymentsError, retryTimeout: number): void {
     warn(
       `payments-platform-sdk: a batch tries ${error.reference} again, for ${formatWait(retryTimeout)} at most (retryTimeout): ${describeProblem(error)}.`,
@@ -176,8 +176,8 @@ export class BatchPayments {
   }
 
   /**
-   * Lets no payment search or send any more, because the batch gives up. The journal alone then
-   * says what a payment is: recorded, not sent, or in doubt.
+   * Gives up the batch: no payment searches or sends any more. Payments that were not tried yet get
+   * their results from the journal.
    */
   refuse(cause: PaymentsError, retryAt: number): void {
     const { clock } = this.#client;
@@ -197,8 +197,8 @@ export class BatchPayments {
   }
 
   /**
-   * The result of an input whose reference an earlier input has, of which no payment was made. If
-   * the earlier result was not kept, the outcome is unknown.
+   * Returns the result of an input that repeats the reference of an earlier, unpaid input. If the
+   * earlier result was dropped, the outcome is unknown.
    */
   repeat({ input, copy }: ReadInput<OnceInput>, first: EndedPayment | undefined): BatchResult {
     const reference = copy.description;
@@ -207,7 +207,7 @@ export class BatchPayments {
       const error = errors.createError('in_doubt', forgottenProblem);
       return { reference, input, result: 'in_doubt', error };
     }
-    // Invalid fields that are equal are no other terms.
+    // An invalid amount differs even from itself, so leave out fields with the same value.
     const terms = findDifferingFields(first.copy, copy).filter(
       (field) => Reflect.get(first.copy, field) !== Reflect.get(copy, field),
     );
@@ -226,24 +226,24 @@ export class BatchPayments {
   }
 }
 
-/** Whether the platform accepts the credential, after its function was asked once more if needed. */
+/** What a check of the credential found. `renewed`: accepted after the credential function was called again. */
 export type CredentialState = 'accepted' | 'rejected' | 'renewed';
 
-/** Finds the response that a payment, or a read that it needs, has failed with. */
+/** Returns the error itself or its cause, if that is an ApiError. */
 export const findApiError = (error: unknown): ApiError | undefined =>
   [error, fieldOf(error, 'cause')].find((each) => each instanceof ApiError);
 
-/** The first line of an error's message, because that of a doubt goes on with its reference. */
+/** Returns the first line of the message of an error or its cause, because later lines concern a single payment. */
 function describeProblem(error: PaymentsError): string {
   const { what } = messagePartsOf(error.cause instanceof PaymentsError ? error.cause : error);
   const [problem = ''] = what.split('\n');
   return problem.replace(/\.$/, '');
 }
 
-/** How long a journal that has never kept a claim may fail before it ends the batch. */
+/** How long a journal that has kept no claim may fail before the batch ends. */
 const maxJournalFailureMs = 60_000;
 
-/** Creates the error of a payment that a batch has not tried, because it gave up before. */
+/** Creates the error of a payment that was not tried, because the batch had given up. */
 const createRefusal = (
   cause: PaymentsError,
   times: Required<Pick<PaymentsError, 'retryAt' | 'retryAfterMs'>>,
@@ -259,7 +259,7 @@ const createRefusal = (
     { ...createCall, ...times, outcome: 'not_sent', retryable: true, cause },
   );
 
-/** A payment of a batch that has ended, but was not made. */
+/** A payment of a batch with its final, unpaid result. */
 export interface EndedPayment {
   readonly copy: OnceInput;
   readonly result: BatchResult;
@@ -275,9 +275,8 @@ const isValid = (copy: OnceInput): boolean =>
   transferCreateInputSchema().safeParse(copy).success && isReference(copy.description);
 
 /**
- * Returns a function that reads the transfers of payments that the journal records as paid, until
- * one read succeeds. One read is enough to show that the journal belongs to this platform. A call
- * during another call's read waits for that read. After a success, calls return undefined.
+ * Returns a function that reads recorded transfers until one read succeeds, and then returns
+ * undefined. One success is enough to show that the journal belongs to this platform.
  */
 function createFirstReader(): (read: () => Promise<Transfer>) => Promise<Transfer | undefined> {
   let reading: Promise<Transfer> | undefined;

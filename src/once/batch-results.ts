@@ -2,7 +2,7 @@ import type { PaymentsError } from '../errors/errors.ts';
 import type { Awaitable } from '../lists/pager.ts';
 import type { OnceInput, TransferCreated } from '../schemas/transfer.ts';
 
-/** In a batch, the result of a payment of which the platform has the transfer. */
+/** Result of a payment in a batch, if the platform has the payment's transfer. */
 export type TransferredResult<Result = 'created' | 'found' | 'recorded' | 'failed'> = {
   /** The `description` that your input had when the batch read the input. */
   readonly reference: string;
@@ -22,13 +22,13 @@ export type TransferredResult<Result = 'created' | 'found' | 'recorded' | 'faile
   readonly error?: undefined;
 };
 
-/** In a batch, the result of a payment that was not made, or whose outcome is unknown. */
+/** Result of a payment in a batch that was not made, or whose outcome is unknown. */
 type UntransferredResult<Result> = {
   /** The `description` that your input had when the batch read it; undefined if not a string. */
   readonly reference: string | undefined;
   /** The input object of this payment, as you passed it. */
   readonly input: OnceInput;
-  /** `not_paid`: certainly no Transfer. `in_doubt`: nobody knows yet, so run the batch again. */
+  /** `not_paid`: no Transfer was made. `in_doubt`: nobody knows yet, and `error` says what to do. */
   readonly result: Result;
   /** The error that `createOnce` would throw for this payment. */
   readonly error: PaymentsError;
@@ -38,7 +38,7 @@ type UntransferredResult<Result> = {
   readonly transfer?: undefined;
 };
 
-// Each result is a member of its own, because the compiler narrows in `else` only then.
+// A union with one member per result, because TypeScript narrows in `else` only if each member has one result.
 /** Result of one payment of a batch. Compare `result` by `===` to narrow the type. */
 export type BatchResult =
   | TransferredResult<'created'>
@@ -60,17 +60,17 @@ export interface BatchCounts {
   readonly paid: number;
   /** Payments whose Transfer ended as failed or cancelled. */
   readonly failed: number;
-  /** Payments of which there is certainly no Transfer. */
+  /** Payments for which no Transfer was made. */
   readonly notPaid: number;
-  /** Payments that the batch gave up on, although their outcome is unknown. */
+  /** Payments that the batch stopped trying, although their outcome is unknown. */
   readonly inDoubt: number;
   /** Payments that wait for another try. */
   readonly waiting: number;
   /** Number of inputs in your array; absent if you passed another iterable. */
   readonly total?: number | undefined;
   /**
-   * When the next retry is due, in milliseconds since 1970; set only if nothing else is to do. If
-   * the batch has given up: when to run it again.
+   * When the next retry is due, in milliseconds since 1970, if the batch can only wait. If the
+   * batch gave up, when to run it again.
    */
   readonly retryAt?: number | undefined;
 }
@@ -85,6 +85,6 @@ export interface BatchSummary {
 
 /** A batch of payments, each made once. `for await` gives you each result, `await` a summary. */
 export interface Batch extends Awaitable<BatchSummary>, AsyncIterable<BatchResult> {
-  /** The counts so far. The counts change while the batch runs, so you can show its progress. */
+  /** The counts so far, updated while the batch runs. */
   readonly counts: BatchCounts;
 }

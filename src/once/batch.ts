@@ -31,7 +31,7 @@ interface Job {
 interface BatchSetup {
   readonly inputs: Inputs<ReadInput<OnceInput>>;
   readonly concurrency: number;
-  /** How many inputs to read ahead, so that one search of the list serves all of them. */
+  /** How many inputs to read ahead, so that their payments share a search of the list. */
   readonly readAhead: number;
   readonly retryTimeout: number;
   readonly signal: AbortSignal | undefined;
@@ -40,9 +40,9 @@ interface BatchSetup {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** Payments are retried at multiples of this time, so that several share one search of the list. */
+/** Payments in doubt are retried on a grid of at most this many milliseconds, so that several share a search. */
 const retryGridMs = 5_000;
-/** If this many payments are in doubt, no new one starts, because the platform has a problem. */
+/** If this many payments wait in `#inDoubt`, no new payment starts, because the platform has a problem. */
 const maxWaiting = 1_000;
 /** How many results of unpaid payments are kept for later inputs with the same references. */
 const maxUnpaid = 1_000;
@@ -50,7 +50,7 @@ const maxUnpaid = 1_000;
 /** The counts of a batch that is still running, with fields that can be assigned. */
 export type LiveCounts = { -readonly [Name in keyof BatchCounts]: BatchCounts[Name] };
 
-/** The count of each result. */
+/** For each result, the field of BatchCounts that counts it. */
 const countNames = {
   created: 'created',
   found: 'found',
@@ -60,7 +60,7 @@ const countNames = {
   in_doubt: 'inDoubt',
 } as const;
 
-/** Whether the platform has accepted the payment, and its transfer was not seen to fail. */
+/** Whether the platform has accepted the payment, and no read has shown that its transfer failed. */
 export const isPaid = ({ result, error }: BatchResult): boolean =>
   error === undefined && result !== 'failed';
 
@@ -70,18 +70,21 @@ export class BatchRun {
   readonly #payments: BatchPayments;
   readonly #counts: LiveCounts;
   /**
-   * The first payment of each reference, by the journal's key: the job while the payment is open,
-   * then whether it was paid. Later inputs get the latest results that are not paid, from `#unpaid`.
+   * By the journal's key of a reference: the first job while it runs, then whether its payment was
+   * made. `#unpaid` keeps the latest unpaid results for later inputs with the same reference.
    */
   readonly #firsts = new Map<string, Job | boolean>();
   readonly #unpaid = new Map<string, EndedPayment>();
   readonly #results: BatchResult[] = [];
   readonly #unstarted: Job[] = [];
-  /** Payments in doubt that wait for their next try. */
+  /**
+   * Payments in doubt that wait for their next try, and inputs that wait for an earlier input with
+   * their reference.
+   */
   readonly #inDoubt = new Set<Job>();
   /** Payments that wait for their next try and still count towards `concurrency`. */
   readonly #sleeping = new Set<Job>();
-  /** Functions that each end a wait in this batch. A change, such as a new input, calls all. */
+  /** Functions that each end a wait in this batch. `#notify` calls all of them after a change. */
   readonly #listeners = new Set<() => void>();
   #running = 0;
   #isRead = false;
@@ -101,8 +104,8 @@ export class BatchRun {
   }
 
   /**
-   * Makes the payments, and yields each result as soon as there is one. If an error has ended the
-   * whole batch, throws that error after the results so far.
+   * Makes the payments, and yields each result when it is known. If an error ends the whole batch,
+   * throws that error after the results so far.
    */
   async *results(): AsyncGenerator<BatchResult, void, undefined> {
     const { signal, concurrency, clock } = this.#setup;
@@ -122,7 +125,7 @@ export class BatchRun {
           this.#notify();
           const takenAt = clock.elapsed();
           yield result;
-          // While the caller's loop is busy, perhaps no payment can be tried.
+          // The time that the caller's loop took does not count as time without a decided payment.
           this.#decidedAt += clock.elapsed() - takenAt;
         } else if (this.#isDone()) {
           break;
@@ -143,13 +146,13 @@ export class BatchRun {
   }
 
   /**
-   * Starts to read the caller's inputs, at most `readAhead` of them before their payments start.
-   * Returns a function that closes the caller's iterator, to be called when the batch ends.
+   * Starts to read the caller's inputs, and pauses while `readAhead` of them wait for their first
+   * try. Returns a function that closes the caller's iterator at the end of the batch.
    */
   #startReading(): () => Promise<void> {
     const { inputs, readAhead } = this.#setup;
     let iterator: Iterator<ReadInput<OnceInput>> | AsyncIterator<ReadInput<OnceInput>> | undefined;
-    /** False when the iterator has ended or thrown, and so needs no closing. */
+    /** False after the iterator has ended or thrown, because it then needs no closing. */
     let hasMore = true;
     /** Whether a call of the iterator's `next` is pending. */
     let isReading = false;
@@ -163,8 +166,8 @@ export class BatchRun {
         }
         isReading = true;
         const next = iterator.next();
-        // The caller's iterator is not awaited if it is synchronous, so that the first search of the
-        // list searches for the payments of a whole array.
+        // A synchronous iterator is not awaited, so that the first search of the list covers up to
+        // `readAhead` inputs.
         const step = (isAsync ? await next : next) as IteratorResult<
           ReadInput<OnceInput>,
           undefined
@@ -186,7 +189,7 @@ export class BatchRun {
     return async () => {
       if (!hasMore) return;
       const closing = iterator?.return?.();
-      // If the caller's iterator never returns its next input, it never closes, so nobody waits.
+      // While `next` is pending, an async generator does not close, so the batch does not wait for it.
       if (isReading) Promise.resolve(closing).catch(() => undefined);
       else await closing;
     };
@@ -236,7 +239,10 @@ export class BatchRun {
     return job;
   }
 
-  /** Tries a payment until it has a result. A payment in doubt is tried again later. */
+  /**
+   * Tries a payment until it has a result or is in doubt. A payment in doubt waits in `#inDoubt`
+   * for its next try.
+   */
   async #runJob(job: Job): Promise<void> {
     const { clock } = this.#setup;
     const { input } = job;
@@ -285,9 +291,8 @@ export class BatchRun {
   }
 
   /**
-   * Lets an input wait if an earlier one with its reference is open, or ends it with the result of
-   * that payment if that is not paid. Returns false if the payment of this input may start: of a
-   * payment that was made, the journal then says that it is recorded, or a conflict.
+   * Handles an input with the reference of an earlier input: waits while that payment is open, or
+   * repeats its result if it was not paid. Returns false if the payment of this input may start.
    */
   #repeatFirst(job: Job): boolean {
     const { key } = job;
@@ -304,7 +309,7 @@ export class BatchRun {
     return true;
   }
 
-  /** Whether the platform rejects the credential: by a 401, or by a 403 that is not about a payment. */
+  /** Finds out whether an error rejects the credential. A 401 does, and a 403 needs a check. */
   async #checkCredential(error: unknown, triedAt: number): Promise<CredentialState> {
     const { status } = findApiError(error) ?? {};
     if (status === 401) return 'rejected';
@@ -312,13 +317,12 @@ export class BatchRun {
   }
 
   /**
-   * Handles the error of a payment. Returns the milliseconds until the payment's next try. If there
-   * is no next try, makes the error the payment's result, or ends the whole batch if every other
-   * payment would fail alike, and returns undefined.
+   * Handles the error of a payment, and returns the milliseconds until the payment's next try.
+   * Returns undefined if the error has become the payment's result or has ended the batch.
    */
   #handleError(job: Job, error: unknown, credential: CredentialState): number | undefined {
     const { clock, retryTimeout } = this.#setup;
-    // The abort has ended this payment, too, and the batch throws one error for the whole abort.
+    // The abort also ended this payment, but the batch throws one error for the whole abort.
     if (this.#failure !== undefined && error instanceof AbortError) return undefined;
     if (!(error instanceof PaymentsError) || credential === 'rejected') {
       this.#fail(error);
@@ -347,26 +351,26 @@ export class BatchRun {
   }
 
   /**
-   * Whether it is no use to go on: since the first try of a payment that waits, no payment was
-   * decided for `retryTimeout`, or the platform asks for a longer wait. The first try of a payment
-   * proves nothing by itself.
+   * Whether the next wait would exceed `retryTimeout` since the batch last made progress. Progress
+   * is a decided payment, or a page of a search for a payment without a claim.
    */
   #isStalled(job: Job, error: PaymentsError, now: number, delayMs: number): boolean {
     const { retryTimeout } = this.#setup;
     const since = Math.max(job.firstTriedAt, this.#decidedAt, this.#payments.lastPageAt);
     const askedWaitMs = askedWaitOf(error);
     if (askedWaitMs !== undefined) return now - since + askedWaitMs > retryTimeout;
-    // A queue with one payment in doubt may be idle for long, and is not stalled.
+    // A batch that waits for the next input of its iterable is idle, not stalled.
     const isIdle = !this.#isRead && this.#unstarted.length === 0 && this.#inDoubt.size === 0;
     return job.tries > 1 && !isIdle && now - since + delayMs > retryTimeout;
   }
 
-  /** Ends the payments that wait, and lets the journal alone decide about those not tried yet. */
+  /** Gives up: ends the payments that wait. The journal decides about payments that were not tried yet. */
   #giveUp(error: PaymentsError, waitMs: number): void {
     const { clock, inputs } = this.#setup;
     this.#gaveUpUntil = Math.round(clock.now() + waitMs);
     this.#payments.refuse(error, this.#gaveUpUntil);
-    // An iterable may have no end, such as a queue. An array was read when the batch began.
+    // Stop reading an iterable, because it may have no end, such as a queue. The inputs of an array
+    // still get results.
     if (!Array.isArray(inputs)) this.#isRead = true;
     this.#notify();
   }
@@ -424,15 +428,14 @@ export class BatchRun {
   }
 
   #nextDueMs(): number | undefined {
-    // While no payment can start, set no timer. For a payment that is already due, the timer would
-    // fire again and again.
+    // While no payment can start, the timer of a payment that is already due would fire again and again.
     if (this.#inDoubt.size === 0 || !this.#canStart()) return undefined;
-    // A follower waits for a running payment, not for a time.
+    // A follower's `dueAt` is infinite, because the follower waits for another payment.
     const dueAt = Math.min(...[...this.#inDoubt].map((job) => job.dueAt));
     return Number.isFinite(dueAt) ? Math.max(0, dueAt - this.#setup.clock.elapsed()) : undefined;
   }
 
-  /** If the batch can only wait, sets `retryAt` to the time of the next try (wall clock). */
+  /** Sets `retryAt`, by the wall clock, if the batch can only wait or has given up. Otherwise removes it. */
   #updateRetryAt(): void {
     const { clock } = this.#setup;
     const isIdle =

@@ -21,7 +21,7 @@ import type { SharedSearches } from './shared-searches.ts';
 export interface JournalContext {
   readonly pipeline: Pick<RequestPipeline, 'redact' | 'redactOwn'>;
   readonly clock: Required<Clock>;
-  /** The base URL of the platform, which each journal entry names. */
+  /** The base URL of the platform, as journal entries name it. */
   readonly baseUrl: string;
   readonly journal: Journal | undefined;
   /** How long a request may still take effect after its deadline, in milliseconds. */
@@ -46,13 +46,13 @@ export interface ClientContext extends JournalContext {
 /** The client's settings, with the options of one call of `createOnce` applied. */
 export interface OnceContext extends JournalContext {
   readonly platform: Pick<ResolvedPlatform, 'descriptions'>;
-  /** The latest `Date` of a response of this platform in this process; undefined without one. */
+  /** Returns the latest `Date` header that this process has seen from the platform; undefined before the first. */
   readonly readPlatformTime: () => number | undefined;
   readonly timeout: number;
-  /** The searches that the payments of a batch share, which take as long as the list needs. */
+  /** The searches that the payments of a batch share; undefined for a single call. */
   readonly sharedSearches: SharedSearches | undefined;
   readonly lastSearches: LastSearches;
-  /** The call's own headers, which may change what the platform lists. */
+  /** The call's own headers, because they may change what the platform lists. */
   readonly headers: RequestOptions['headers'];
   /** When the payment was first requested, as the caller states by the option `since`. */
   readonly since?: number | undefined;
@@ -60,9 +60,9 @@ export interface OnceContext extends JournalContext {
 }
 
 interface PaymentSearchOptions {
-  /** Whether the journal has no entry of the payment. If so, a recent search's result may be used. */
+  /** Whether the journal has no entry of the payment, so that a batch may use a recent search's result. */
   readonly isUnclaimed: boolean;
-  /** How many milliseconds the search may take; a search of a batch takes as long as it needs. */
+  /** How many milliseconds the search may take. The searches of a batch have no such limit. */
   readonly timeLeft: () => number;
   readonly onPage: () => void;
   readonly isOtherPayment: IsOtherPayment;
@@ -82,8 +82,8 @@ function createReads(
     getAccount: (id: string, timeLeft: number): Promise<unknown> =>
       api.getAccount(id, options, { within, timeLeft }),
     /**
-     * Searches the list of the source account for a payment. A batch searches for many payments in
-     * one search, so the circumstances of one payment have no effect there.
+     * Searches the source account's list for a payment. A batch's search serves many payments, so
+     * only `isUnclaimed` has an effect there.
      */
     search: (
       search: Search<OnceInput>,

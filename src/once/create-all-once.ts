@@ -35,8 +35,8 @@ export interface BatchOptions extends OnceOptions {
   /** How many payments are in progress at a time. @default 16 */
   concurrency?: number | undefined;
   /**
-   * How long the batch keeps trying one payment, in milliseconds. If no payment is decided for so
-   * long, the whole batch gives up. @default 1800000
+   * How long the batch keeps trying one payment, in milliseconds. If no payment is decided for that
+   * long, the whole batch gives up.
    */
   retryTimeout?: number | undefined;
   /** Control totals of your array of inputs. The batch compares them before it sends a payment. */
@@ -51,10 +51,10 @@ interface ExpectedTotals {
   readonly totals?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How many inputs to read ahead if the journal may lose entries, so that a search serves many. */
+/** How many inputs to read ahead if payments need a search first, so that they share the search. */
 const maxReadAhead = 10_000;
 
-/** The largest `concurrency`, because more payments at a time would exhaust the memory. */
+/** The largest `concurrency`, because more payments at a time could exhaust the memory. */
 const maxConcurrency = 1_000;
 
 const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
@@ -67,7 +67,7 @@ const batchOptionChecks = (): OptionChecks<BatchOptions> => ({
     if (value === undefined) return;
     const before = issues.length;
     fields(expectChecks())(value, at, issues);
-    // A total that was not read, such as that of a wrong column, must not permit every batch.
+    // If both fields are undefined, perhaps because a wrong column was read, the check would permit every batch.
     const isEmpty = [fieldOf(value, 'count'), fieldOf(value, 'totals')].every(
       (x) => x === undefined,
     );
@@ -111,7 +111,7 @@ export function createAllOnce(
   async function* run(): AsyncGenerator<BatchResult, void, undefined> {
     start();
     try {
-      // The caller may hold `counts`, so a second loop starts at 0 in the same object.
+      // The caller may hold `counts`, so each loop resets that object.
       Object.assign(counts, createCounts(inputs));
       const batchRun = await createRun(client, inputs, readInputs, options, counts);
       for await (const result of batchRun.results()) {
@@ -177,9 +177,9 @@ async function createRun(
   return new BatchRun(setup, payments, counts);
 }
 
-/** Says before anything is sent that the references of an array do not distinguish its payments. */
+/** Warns, before anything is sent, about references that repeat or that only number the rows. */
 function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
-  // A row without a reference becomes a result, and repeats nothing.
+  // A row without a valid reference gets an error as its result, so it repeats nothing.
   const references = rows.map(({ copy }) => fieldOf(copy, 'description')).filter(isReference);
   const repeated = references.length - new Set(references).size;
   if (repeated > 0) {
@@ -199,7 +199,7 @@ function warnOfReferences(rows: readonly ReadInput<OnceInput>[]): void {
   }
 }
 
-/** Compares the inputs with the control totals. If they differ, checks each input, too. */
+/** Compares the inputs with the control totals. If they differ, also checks each input. */
 function findTotalsIssues(
   rows: Inputs<ReadInput<OnceInput>>,
   expect: ExpectedTotals | undefined,
@@ -221,7 +221,7 @@ function findTotalsIssues(
     issues.push(...compareSums(sumByCurrency(copies), sumByCurrency(expected)));
   }
   if (issues.length === 0) return issues;
-  // An invalid input may be the reason for other totals, so the error lists invalid inputs, too.
+  // An invalid input may have caused the difference, so the error also lists invalid inputs.
   for (const [at, copy] of copies.entries()) {
     if (issues.length >= maxIssues) break;
     const inputIssues: DetailedIssue[] = [];
@@ -231,7 +231,7 @@ function findTotalsIssues(
   return issues;
 }
 
-/** Sums the amounts by currency. An invalid amount counts as 0, because its input is reported anyway. */
+/** Sums the amounts by currency. An invalid amount adds nothing, because its payment fails anyway. */
 function sumByCurrency(
   inputs: readonly (Partial<OnceInput> | undefined)[],
 ): ReadonlyMap<string, bigint> {
@@ -245,7 +245,7 @@ function sumByCurrency(
   return sums;
 }
 
-/** Names each currency whose sum is not the expected one. */
+/** Yields an issue for each currency whose sum differs from the expected sum. */
 function* compareSums(
   sums: ReadonlyMap<string, bigint>,
   expected: ReadonlyMap<string, bigint>,
@@ -259,7 +259,7 @@ function* compareSums(
     yield { path, message };
   }
   for (const [currency, total] of expected) {
-    // A total of 0 says that no input has this currency.
+    // An expected total of 0 is met if no input has this currency.
     if (sums.has(currency) || total === 0n) continue;
     yield { path, message: `got no inputs in ${currency}; expected ${formatAmount(total)}` };
   }

@@ -52,7 +52,7 @@ export async function createOnce(
     const made = await payOnce(client, input, options, { readRecorded: (read) => read() });
     if (isOldPayment(made, clock.now())) warn(oldPayment);
     report({ ...made, result: describeEnd(made) });
-    // The compiler loses that only the response to a creation has fewer fields than a Transfer.
+    // The compiler does not see that only a `created` transfer may have fewer fields than a Transfer.
     return { ...made.transfer, result: made.result } as TransferCreatedOnce;
   } catch (error) {
     if (error instanceof PaymentsError) report({ result: describeFailure(error), error });
@@ -64,16 +64,16 @@ export async function createOnce(
 
 /** How many calls of createOnce this process makes at this moment. */
 let running = 0;
-/** So many calls at a time, as by Promise.all, exhaust connections and leave payments in doubt. */
+/** This many calls at a time, as Promise.all makes, may exhaust connections and leave payments in doubt. */
 const manyPayments = 1_000;
 const manyPaymentsWarning = `payments-platform-sdk: ${manyPayments} calls of createOnce run at the same time. createAllOnce makes 16 at a time (concurrency).`;
 
-/** After this time a retry is unlikely, so the reference was probably meant to pay again. */
+/** After a week, a call with the same reference was probably meant to pay again. */
 const oldPaymentMs = 604_800_000;
 const oldPayment =
   'payments-platform-sdk: a reference belongs to a payment that was made more than a week ago, so nothing was paid for it. If it was meant to pay again, it needs another reference.';
 
-/** Whether the journal says that a payment was made long before this call. */
+/** Whether the journal records that the payment was made more than a week ago. */
 export const isOldPayment = (
   made: ReadPayment<unknown>,
   now: number,
@@ -84,7 +84,7 @@ export const isOldPayment = (
 export const describeFailure = ({ outcome }: PaymentsError): 'not_paid' | 'in_doubt' =>
   outcome === 'unknown' ? 'in_doubt' : 'not_paid';
 
-/** Returns `failed` if the payment's transfer was read, and has failed or was cancelled. */
+/** Returns `failed` if the transfer was read and has failed or was cancelled, and `result` otherwise. */
 export const describeEnd = ({
   result,
   transfer,
@@ -109,11 +109,11 @@ interface PaymentParts<T> {
   readonly readRecorded: (read: () => Promise<Transfer>) => Promise<T>;
   /** The searches that the payments of a batch share. */
   readonly searches?: SharedSearches;
-  /** Replaces what sends the payment. */
+  /** Sends the payment instead of the usual request. */
   readonly sender?: Sender | undefined;
 }
 
-/** Tries to make a payment, which hooks and traces see as one call. */
+/** Tries to make a payment, as one call for hooks and traces. */
 export const payOnce = <T>(
   client: ClientContext,
   input: OnceInput,
@@ -128,8 +128,8 @@ export const payOnce = <T>(
   );
 
 /**
- * Checks the arguments of `createOnce` before the first call to the journal. Returns the payment,
- * of which nothing has been sent or recorded yet. Throws one error that lists every problem.
+ * Checks the arguments of `createOnce`, and returns the payment before anything is recorded or
+ * sent. Throws one error that lists the problems.
  */
 function checkPayment(
   client: ClientContext,
@@ -149,7 +149,7 @@ function checkPayment(
   checkReference(reference, 'description', issues);
   const inputIssues: Issue[] = [];
   const creation = checkCreation({ ...client, journal }, input, validOptions, within, inputIssues);
-  // An invalid `description` was already reported above, because the description is the reference.
+  // `checkReference` has already reported an invalid `description`.
   issues.push(
     ...inputIssues.filter(({ path }) => path !== 'description' || isReference(reference)),
   );

@@ -30,11 +30,11 @@ export const createCall: CallIdentity = {
 
 /** What authorizes and sends a payment. */
 export interface Sender {
-  /** Calls the option `authorize`. Rejects on a veto, or if that takes longer than `timeLeft`. */
+  /** Calls the option `authorize`. Rejects on a veto, or after `timeLeft`. */
   readonly authorize: (timeLeft: number) => Promise<void>;
   /**
-   * Sends the payment within `timeLeft`. No request starts after `notAfter`, a time of the wall
-   * clock. `beforeSending` is called just before each request, and stops the payment if it throws.
+   * Sends the payment within `timeLeft`, and starts no request after `notAfter` (wall clock). Each
+   * request first calls `beforeSending`, and is not sent if that throws.
    */
   readonly send: (
     timeLeft: number,
@@ -43,7 +43,7 @@ export interface Sender {
   ) => Promise<TransferCreated>;
 }
 
-/** Checks a payment's arguments. Returns undefined and adds to `issues` if one is invalid. */
+/** Checks a payment's arguments. If an argument is invalid, adds to `issues` and returns undefined. */
 export function checkCreation(
   client: ClientContext,
   input: OnceInput,
@@ -59,7 +59,7 @@ export function checkCreation(
     optionNames: onceOptionNames,
     ifUnknown: 'the transfer may have taken effect. Call createOnce again to find out.',
     idempotencyKey: isReference(reference) ? reference : undefined,
-    // The documented response has no terms, but one that has them must have those of this payment.
+    // The documented response has no terms. If a platform adds terms, they must be those of this payment.
     isOther: (response) => isCertainlyOther(response as Transfer, input),
   };
   const prepared = pipeline.check(call, options, issues);
@@ -78,7 +78,7 @@ const inputHint = 'set it in the input, where transfers.reconcile looks for it';
 /** Fields not allowed in `options.body`, because `reconcile` compares only the payment's input. */
 const inputOnlyFields = { description: inputHint, currency: inputHint };
 
-/** Creates a Transfer. */
+/** Describes the request that creates a Transfer. */
 const creationCall = (input: TransferCreateInput, client: ClientContext): Call<TransferCreated> => {
   const { clockCheck } = client.transferSearch.listOrder;
   return {
@@ -98,8 +98,8 @@ const creationCall = (input: TransferCreateInput, client: ClientContext): Call<T
 };
 
 /**
- * The call of `transfers.create`. The call is rejected if this process is making the payment with
- * the same reference by createOnce, or has left that payment in doubt.
+ * Describes the call of `transfers.create`. The call is rejected if `createOnce` in this process is
+ * making, or has left in doubt, a payment with the same reference.
  */
 export function createCallOf(input: TransferCreateInput, client: ClientContext) {
   const { baseUrl, pipeline } = client;

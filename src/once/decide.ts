@@ -42,7 +42,7 @@ export async function decide(
 ): Promise<void> {
   const issues: Issue[] = [];
   const { by, force, ...onceOptions } = checkOptions(decideOptionChecks, options, issues);
-  // A payment that is in the journal has to be decided, even if createOnce would reject it now.
+  // A recorded payment has to be decided, even if `createOnce` would now reject its reference.
   if (!isReference(reference)) checkReference(reference, 'reference', issues);
   checkVerdict(verdict, 'verdict', issues);
   if (issues.length > 0) throw invalidArguments(decideCall, issues, client.pipeline.redact);
@@ -68,10 +68,8 @@ class Verdict {
   }
 
   /**
-   * Records an operator's decision: the id of the transfer that is the payment, or `not_paid`.
-   * Throws if the journal or the platform contradicts the decision. `force` replaces a recorded
-   * transfer, skips the check that the entry belongs to this platform, and the checks that
-   * `#findCandidates` names.
+   * Records the id of the transfer that is the payment, or `not_paid`. Throws if the journal or the
+   * platform contradicts the decision; `force` skips some of these checks.
    */
   async record(verdict: string): Promise<void> {
     const { errors } = this.#journal;
@@ -82,8 +80,8 @@ class Verdict {
       throw errors.createConflictError(`The payment was made (${stored.transferId})`);
     }
     if (isOpen(stored) && !this.#force) this.#journal.rejectOtherPlatform(stored);
-    // Read the journal's time before the search. If a claim expires only during the search, its
-    // transfer may appear too late for the search to see it.
+    // Read the time before the search, because the transfer of a claim that expires during the
+    // search may appear too late to be found.
     const now = await this.#journal.now();
     const before = stored && (await this.#journal.correctTimes(stored, now));
     const after =
@@ -120,7 +118,7 @@ class Verdict {
           `The journal has no entry of this payment, and ${id} has another description.\nCheck the reference; force records the transfer all the same`,
         );
       }
-      // A request of the payment may still take effect, beside the transfer that the operator names.
+      // Besides the transfer that the operator names, another request for the payment may still take effect.
       const except = before?.state === 'paid' ? [id, before.transferId] : [id];
       if (before !== undefined) await this.#findCandidates(before, input, now, except);
     }
@@ -128,7 +126,7 @@ class Verdict {
     return createPaid(before, { transferId: id, at: now, by: this.#by }, terms);
   }
 
-  /** The payment's terms. If `prune` has dropped them, its recorded transfer has to show them. */
+  /** Returns the payment's terms, or those of its recorded transfer if `prune` has dropped them. */
   async #readInput(entry: JournalEntry): Promise<OnceInput> {
     if (entry.state !== 'paid') return entry.input;
     if (entry.input.amount !== undefined) return entry.input;
@@ -148,10 +146,9 @@ class Verdict {
   }
 
   /**
-   * Searches as before a takeover, and returns the ids of the listed transfers that may be the
-   * payment. Transfers in `except` count only if they have exactly the reference. Throws if there
-   * are any, if the list cannot be read, or if a request may still take effect. With `force`, an
-   * open payment is decided all the same, but not before its claim's request has ended.
+   * Returns the ids of listed transfers that may be the payment. Throws if any of them is not in
+   * `except`, if the list cannot be read, or if a request may still take effect; `force` lets an
+   * open payment wait only for its claim's deadline.
    */
   async #findCandidates(
     entry: JournalEntry,
@@ -196,21 +193,21 @@ class Verdict {
     return Math.max(endsAt, deadline + this.#gracePeriod);
   }
 
-  /** The time, by the journal's clock, from which the list shows the transfer of a paid entry. */
+  /** The time, by the journal's clock, by which the list has to show the transfer of a paid entry. */
   #findListedTime(entry: PaidEntry, now: number): number {
     const at = readHistory(entry).findLast(({ state }) => state === 'sending')?.at ?? epoch;
-    // A clock that was ahead may have dated the claim.
+    // Ignore a future time, because a clock that was ahead may have dated the claim.
     const claimedAt = at <= now + defaultClockSkew ? at : epoch;
     return claimedAt + this.#context.totalTimeout + this.#gracePeriod;
   }
 
-  /** A claim without an end, or an operator's own client without one, counts the default time. */
+  /** The client's grace period, or the default if the client's has no end. */
   get #gracePeriod(): number {
     const { gracePeriod } = this.#context;
     return Number.isFinite(gracePeriod) ? gracePeriod : defaultGracePeriod;
   }
 
-  /** Throws if the credential cannot read the source account, because its list would seem empty. */
+  /** Throws if the credential cannot read the source account, because the list would then seem empty. */
   async #rejectForeignKey(entry: JournalEntry, { sourceAccountId }: OnceInput): Promise<void> {
     const { errors } = this.#journal;
     try {
@@ -229,7 +226,7 @@ class Verdict {
 
 const recordedProblem = 'The payment is recorded, and may not be listed yet';
 
-/** The input of a payment that was made by hand, as far as its transfer shows the terms. */
+/** Builds a payment's input from the terms that its transfer shows; undefined if these are incomplete. */
 function readInputOf(transfer: Transfer, description: string): OnceInput | undefined {
   const { sourceAccountId, destinationAccountId, counterpartyId, amount, currency } = transfer;
   const input = { sourceAccountId, destinationAccountId, counterpartyId, amount, currency };

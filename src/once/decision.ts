@@ -4,7 +4,7 @@ import type { Scans } from '../search/search.ts';
 /** A payment's state as one call knows it, from the journal's entry or the call's own request. */
 export type Situation = keyof typeof plans;
 
-/** For each state of a payment: how many searches of the list, and what to do if none shows it. */
+/** For each state of a payment: how to search the list, and what to do if the list does not show it. */
 export const plans = {
   // No call has claimed the payment, or an operator's `not_paid` is the latest decision.
   free: { search: 'none', next: 'send' },
@@ -17,10 +17,10 @@ export const plans = {
   // The claim of another call has expired, so no request of that call can take effect any more.
   // Assumption A2: docs/proof.md.
   expired: { search: 'twice', next: 'send' },
-  // The platform has one transfer for this and another payment of the journal. Nobody but an
-  // operator knows whether a second one was meant to be made.
+  // The journal records the platform's only candidate as another payment. An operator has to decide
+  // whether this payment was made, too.
   shared: { search: 'once', next: 'ask_again' },
-  // The request of this call, the only one so far, certainly had no effect.
+  // No other call holds a claim, and the request of this call certainly had no effect.
   rejected: { search: 'none', next: 'fail' },
   // This call took over an expired claim, and the platform rejected its request, perhaps because
   // the request of the earlier claim had paid.
@@ -62,10 +62,7 @@ export interface TimeLeft {
   readonly toTakeEffect: number;
 }
 
-/**
- * Finds a payment's state from what its entry says. Measure a claim's time `left` before you search
- * the list, because the search may take long. Without a claim, `searchesFirst` counts.
- */
+/** Finds a payment's state before the list is searched. Without a claim, `searchesFirst` decides. */
 export function findSituation({
   left,
   isShared = false,

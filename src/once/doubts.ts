@@ -10,17 +10,14 @@ import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { Terms } from './entries.ts';
 
 /*
- * The payments that this process is making or has left in doubt. A call of `create` with the
- * reference of one of them would pay again, so it is stopped. A payment with equal terms under
- * another reference may be a retry or another payment, so it is sent, and a line names both. When
- * the process exits, a line says how many payments may have been made. Payments of `create` whose
- * outcome is unknown are remembered by their terms alone, until the caller has found them.
+ * Remembers the payments that this process is making or has left in doubt. A `create` with such a
+ * reference is rejected, and a payment with the terms of a payment in doubt prints a warning.
  */
 
 /** The most payments to remember. If there are more, the oldest are forgotten. */
 const maxPayments = 10_000;
 
-/** Remembers a payment, or returns what is remembered of it. */
+/** Returns what is remembered of a payment. If nothing is, begins to remember the payment. */
 function openDoubt(key: string, known: Pick<Doubt, 'reference' | 'keptBy' | 'batch'>): Doubt {
   const { payments } = openRegistry();
   const doubt = payments.get(key) ?? {
@@ -47,7 +44,7 @@ function addToTerms(doubt: Doubt, platform: string, input: TransferCreateInput):
   inDoubt.set(doubt.termsKey, (inDoubt.get(doubt.termsKey) ?? new Set()).add(doubt));
 }
 
-/** Remembers a payment of `create` that may have been made, as a retry library sends it again. */
+/** Remembers a `create` that may have paid, because a retry library may send the payment again. */
 export function addCreation(
   platform: string,
   input: TransferCreateInput,
@@ -55,7 +52,7 @@ export function addCreation(
   now: number,
 ): void {
   const reference = redact(input.description ?? '');
-  // The keys of references have no capitals. All copies of the package share the registry.
+  // The key is random, because `create` has no reference to find it by. References' keys have no capitals.
   const key = `${platform} CREATE ${Math.random()}`;
   const doubt = openDoubt(key, { reference, keptBy: 'nothing', batch: undefined });
   doubt.isInDoubt = true;
@@ -63,7 +60,7 @@ export function addCreation(
   addToTerms(doubt, platform, input);
 }
 
-/** Forgets the payments of `create` with these terms that ended before a time, as a search has decided them. */
+/** Forgets each `create` with these terms that ended by `before`, because a search has decided its payment. */
 export function forgetCreations(
   platform: string,
   input: TransferCreateInput,
@@ -105,18 +102,18 @@ export class CallDoubt {
     this.#clock = clock;
   }
 
-  /** A request may have paid: that of this call, or that of a claim in the journal. */
+  /** Notes that a request may have paid: that of this call, or that of a claim in the journal. */
   addClaim(): void {
     this.#mayHavePaid = true;
   }
 
-  /** The call begins to send the payment. */
+  /** Notes that the call begins to send the payment. */
   addRequest(): void {
     this.#isSending = true;
     this.#doubt.requests += 1;
   }
 
-  /** Ends the call. Without `error` the payment is made, and no call is in doubt about it. */
+  /** Ends the call. Without `error` the payment was made, so it is forgotten. */
   end(error?: unknown): void {
     const doubt = this.#doubt;
     doubt.calls -= 1;
@@ -129,12 +126,12 @@ export class CallDoubt {
       if (this.#mayHavePaid && isOpen) addToTerms(doubt, this.#terms.platform, this.#terms.input);
       return;
     }
-    // A certain failure of one call proves nothing about the requests of another.
+    // A certain failure of one call proves nothing about the requests of other calls.
     if (error === undefined || (doubt.calls === 0 && !doubt.isInDoubt)) forgetDoubt(doubt);
   }
 }
 
-/** Forgets a payment about which an operator has decided, unless a call is making it. */
+/** Forgets a payment that an operator has decided. If a call is making the payment, only the doubt ends. */
 export function forgetPayment(platform: string, reference: string): void {
   const doubt = openRegistry().payments.get(doubtKey(platform, reference));
   if (doubt === undefined) return;
@@ -146,16 +143,15 @@ export function forgetPayment(platform: string, reference: string): void {
 export const hasDoubt = (platform: string, reference: unknown): boolean =>
   typeof reference === 'string' && openRegistry().payments.has(doubtKey(platform, reference));
 
-/** Whether an amount is the text of a calculated number, such as 0.1 + 0.2: it has 16 digits or more. */
+/** Whether an amount looks like a calculated number, such as 0.1 + 0.2: it has 16 digits or more. */
 const isFloat = (amount: string): boolean =>
   /\.\d{9}/.test(amount) &&
   amount.replaceAll(/^[0.]+|\./g, '').length > 15 &&
   String(Number(amount)) === amount;
 
 /**
- * Prints a line if the payment to be sent now has a float as its amount, and one for each payment
- * in doubt, once, that it may be. The rows of a batch are different payments. `isNew`: the journal
- * has no entry of the payment.
+ * Warns about a float amount, and once about each payment in doubt that this payment may repeat,
+ * except rows of its `batch`. `isNew`: the journal has no entry of the payment.
  */
 export function warnOfTerms(
   platform: string,
@@ -173,7 +169,7 @@ export function warnOfTerms(
   for (const doubt of inDoubt.get(termsOf(platform, input)) ?? []) {
     const isSame = doubt.key === key;
     const isRow = batch !== undefined && doubt.batch === batch;
-    // Another description of a `create` is another payment; one without any may be the same.
+    // A `create` with another description was another payment, but without a description may be this payment.
     const isOther =
       doubt.keptBy === 'nothing' && ![redact(description ?? ''), ''].includes(doubt.reference);
     if (doubt.isSaid || isOther || (isSame ? !isNew : isRow)) continue;
@@ -199,7 +195,7 @@ const warnOfCreation = (reference: string): void => {
     `payments-platform-sdk: ${reference} is sent again although an earlier create with the same terms has an unknown outcome. If it is a retry, both may pay: createOnce pays once, and transfers.reconcile finds out.`,
   );
 };
-/** For loops and retry libraries without a delay, which give up long before the doubt ends. */
+/** A loop or a retry library without a delay gives up long before the doubt ends. */
 const tooEarly =
   'payments-platform-sdk: createOnce was called again three times before the retryAfterMs of its error was over. Until then nothing new can be known, and the payment may have been made.';
 const floatWarning =

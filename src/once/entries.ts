@@ -19,25 +19,24 @@ export type Before = OpenEntry | NotPaidEntry | undefined;
 /** The payment that a journal entry is about. */
 export type Terms = Pick<OpenEntry, 'input' | 'platform'>;
 
-/** Whether a journal entry is open. journals/ has a copy, as the folders share no code. */
+/** Whether a journal entry is open. journals/ has a copy, because once/ imports only types from there. */
 export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry?.state === 'sending' || entry?.state === 'ambiguous';
 
-/** The time of the first claim since the latest `not_paid`, from which an open payment's age counts. */
+/** The time of the first claim since the latest `not_paid`, at which the age of an open payment begins. */
 export const readFirstClaim = ({ firstClaimedAt, claimedAt }: OpenEntry): number =>
   // 0.4.0 wrote 0 for a time that it did not know, and another program may write none.
   firstClaimedAt > 0 ? Math.min(firstClaimedAt, claimedAt) : claimedAt;
 
-/** The time of the entry's first change; 1970 if the entry does not say. It bounds searches. */
+/** The time of the entry's first change, to bound a search; 1970 if the entry does not say. */
 export const readFirstTime = (entry: JournalEntry): number => {
   const at: unknown = readHistory(entry)[0]?.at ?? (isOpen(entry) ? entry.firstClaimedAt : epoch);
   return typeof at === 'number' && Number.isFinite(at) ? at : epoch;
 };
 
 /**
- * How long the request of a claim may still run, and how long the request may still take effect:
- * until the end of the claim's grace period or of this call's, whichever is later.
- * Assumption A2: docs/proof.md.
+ * How long a claim's request may still run, and how long it may still take effect. The longer grace
+ * period decides, the claim's or this call's. Assumption A2: docs/proof.md.
  */
 export function findTimeLeft(
   claim: OpenEntry,
@@ -60,7 +59,7 @@ export const readDeadline = (
   totalTimeout: number,
 ): number => deadline ?? Math.min(claimedAt + totalTimeout, expiresAt ?? Number.POSITIVE_INFINITY);
 
-/** Reads an entry's history. Leaves out what is no object, because the SDK writes only objects. */
+/** Reads an entry's history, without values that are no objects, because another program may have written them. */
 export const readHistory = ({ history }: { history?: unknown }): readonly JournalTransition[] =>
   Array.isArray(history) ? (history.filter(isObject) as JournalTransition[]) : [];
 
@@ -90,7 +89,7 @@ export interface ClaimTimes {
   readonly platformTime: number | undefined;
 }
 
-/** The journal entry of a call that will send the payment. */
+/** Creates the journal entry of a call that will send the payment. */
 export const createClaim = (
   before: Before,
   { claimedAt, totalTimeout, gracePeriod, platformTime }: ClaimTimes,
@@ -117,13 +116,13 @@ export const createClaim = (
   };
 };
 
-/** A transfer that an operator has declared to be another payment is ignored in later calls. */
+/** Keeps the ids that an operator has dismissed, so that later searches ignore these transfers. */
 const keepDismissed = (before: JournalEntry | undefined) =>
   before?.dismissed !== undefined && { dismissed: before.dismissed };
 
 /**
- * The entry that replaces a claim whose request was rejected. The entry from before the claim is
- * restored, because the request of an earlier claim may still have paid.
+ * Returns the entry from before a claim whose request had no effect. That entry may be an earlier
+ * claim, whose request may still have paid.
  */
 export const withdrawClaim = (before: Before, claim: SendingEntry, at: number): Before =>
   before && {
@@ -150,8 +149,8 @@ export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => {
 };
 
 /**
- * The journal entry of a payment that an operator has to decide. `claim` is passed beside `before`,
- * because `before` has no claim if it is undefined or an operator's earlier decision.
+ * Creates the entry of a payment that an operator has to decide. `before` has no claim if it is
+ * undefined or an earlier decision, so `claim` is passed, too.
  */
 export const createAmbiguous = (
   before: Before,
@@ -172,7 +171,7 @@ export const createAmbiguous = (
   history: addTransition(before, { at, state: 'ambiguous', claimId: claim.claimId }),
 });
 
-/** The journal entry of a payment that was made. `by` names the operator, if one has decided. */
+/** Creates the entry of a payment that was made. `by` names the operator, if an operator decided. */
 export const createPaid = (
   before: JournalEntry | undefined,
   {
@@ -197,8 +196,8 @@ export const createPaid = (
 });
 
 /**
- * The journal entry of an operator's decision that no transfer in `listed` is the payment. The
- * entry keeps these transfers in `dismissed`, so that no later search takes one for the payment.
+ * Creates the entry of an operator's decision that no transfer in `listed` is the payment. Keeps
+ * these transfers in `dismissed`, so that later searches ignore them.
  */
 export function createNotPaid(
   before: JournalEntry,

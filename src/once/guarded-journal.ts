@@ -25,12 +25,12 @@ import { isTestRun, warn } from '../internal/runtime.ts';
 import { fieldOf, isError } from '../internal/thrown.ts';
 import { isUnreachable } from '../calls/client-options.ts';
 
-/** Marks a memoryJournal. The symbol is global, because journals/ and once/ share no code. */
+/** Marks a memoryJournal. The symbol is global, because once/ imports only types from journals/. */
 const memoryMark = Symbol.for('payments-platform-sdk:memory-journal');
 const memoryWarning =
   'payments-platform-sdk: a journal in memory ends with this process, and the next one pays again. Use another journal in production.';
 
-/** The time of each store's first entry, which never changes. */
+/** The time of each store's first entry, kept because it does not change. */
 const firstClaims = new WeakMap<Journal, number>();
 const dayMs = 86_400_000;
 
@@ -51,7 +51,7 @@ function remember(owners: Map<string, string>, transfer: string, key: string): v
   if (owners.size > maxOwners && oldest !== undefined) owners.delete(oldest);
 }
 
-/** For how long, beyond the end of its call, a journal may take for the last writes of the call. */
+/** How many milliseconds after the end of a call the journal has for the call's last writes. */
 const lastWriteMs = 5_000;
 
 interface Limit {
@@ -60,18 +60,18 @@ interface Limit {
 }
 
 const claimedJournals = new WeakSet<Journal>();
-/** For each journal, a running or finished check that the journal still has its first claim. */
+/** For each journal, the check that the journal has kept a claim that it acknowledged. */
 const firstChecks = new WeakMap<Journal, Promise<true>>();
 const failedJournals = new WeakSet<Journal>();
 
-/** Whether a journal has kept a claim of this process. A journal that can be read may not. */
+/** Whether a journal has kept a claim of this process. A journal that can be read may still reject claims. */
 export const hasKeptClaim = (journal: Journal | undefined): boolean =>
   journal !== undefined && claimedJournals.has(journal);
 
 /** Wraps the caller's journal, to give each call a deadline and to check each result. */
 export class GuardedJournal {
   readonly errors: PaymentErrors;
-  /** Whether the journal ends with this process. */
+  /** Whether the journal's entries end with this process. */
   readonly isInMemory: boolean;
   readonly #call: CallIdentity;
   readonly #key: string;
@@ -80,7 +80,7 @@ export class GuardedJournal {
   /** When the whole call ends, by the client's monotonic clock and by its wall clock. */
   #endsAt = 0;
   #notAfter = 0;
-  /** Who may end calls to the journal, and when. */
+  /** The signal and the time that end calls to the journal. */
   #limit: Limit;
   /** The journal's time minus this process's monotonic time (`clock.elapsed`). */
   #offset: number | undefined;
@@ -110,7 +110,7 @@ export class GuardedJournal {
     this.restart();
   }
 
-  /** Lets the time of the call begin now: for a payment of a batch, when its search has ended. */
+  /** Restarts the time of the call, for example after a search of a batch, because that may take long. */
   restart(): void {
     const { clock, totalTimeout } = this.#context;
     this.#endsAt = clock.elapsed() + totalTimeout;
@@ -123,14 +123,14 @@ export class GuardedJournal {
     return this.#endsAt - this.#context.clock.elapsed();
   }
 
-  /** A time of the wall clock, which goes on while the machine is suspended, after which the call has ended. */
+  /** When the call has ended by the wall clock, because that clock goes on while the machine is suspended. */
   get notAfter(): number {
     return this.#notAfter;
   }
 
   /**
-   * From now on, no caller aborts what is written, and it has some seconds beyond the call's end. So
-   * a request that certainly had no effect leaves no claim behind.
+   * Protects the call's last writes from an abort and gives them extra seconds. Otherwise a claim
+   * could stay behind although its request had no effect.
    */
   startLastWrite(): void {
     if (this.#limit.endsAt > this.#endsAt) return;
@@ -147,7 +147,7 @@ export class GuardedJournal {
     }
   }
 
-  /** Whether a payment without an entry may have been paid, because the store may have lost it. */
+  /** Whether a payment without an entry may have been paid, because the store may have lost the entry. */
   async searchesFirst(): Promise<boolean> {
     const { searchFirst } = this;
     // A misspelt value must not skip the search.
@@ -158,7 +158,7 @@ export class GuardedJournal {
     const firstAt = known ?? (await this.#callJournal('firstClaimAt', readFirst, isTime));
     if (firstAt === undefined) return true;
     firstClaims.set(this.#journal, firstAt);
-    // A store that has entries of unknown age says 0, and so is not new.
+    // A store with entries of unknown age returns 0, so it does not count as new.
     return (this.estimateTime() ?? (await this.now())) - firstAt < dayMs;
   }
 
@@ -166,7 +166,7 @@ export class GuardedJournal {
     return this.#callJournal('read', (journal) => journal.read(journalKey(reference)), isEntry);
   }
 
-  /** Gives up the transfer of a paid entry, which from then on belongs to another platform. */
+  /** Moves a paid entry to another platform's name, so that another payment can record the transfer's id. */
   async release(entry: PaidEntry, platform: string): Promise<void> {
     await this.#swap(journalKey(entry.input.description), entry, { ...entry, platform });
     ownersIn(this.#journal).delete(`${entry.platform} ${entry.transferId}`);
@@ -190,9 +190,8 @@ export class GuardedJournal {
   }
 
   /**
-   * If the journal's clock was ahead when a claim was written, the claim would block the payment
-   * until that time. So the claim is written again with its times moved to the present, and expires
-   * like every other claim.
+   * If the journal's clock was ahead when a claim was written, moves the claim's times to the
+   * present. Otherwise the claim would block the payment until that future time.
    */
   async correctTimes<T extends JournalEntry>(entry: T, now: number): Promise<T> {
     if (!isOpen(entry) || entry.claimedAt - now <= defaultClockSkew) return entry;
@@ -238,7 +237,7 @@ export class GuardedJournal {
     const isKey = (key: unknown) => key === undefined || typeof key === 'string';
     const key = await this.#callJournal('find', find, isKey);
     if (key === undefined) return undefined;
-    // What `find` returns counts only if that payment's entry says so, too.
+    // The payment's entry has to confirm what `find` returns.
     const entry = await this.read(key);
     const isOfTransfer = entry?.state === 'paid' && entry.transferId === transferId;
     if (isOfTransfer && entry.platform === baseUrl) return entry;
@@ -247,9 +246,9 @@ export class GuardedJournal {
   }
 
   /**
-   * Writes a claim to the journal, and resolves to whether this call now holds the payment. If the
-   * write seems to have failed, reads the entry again, because the reply may have been lost with
-   * its connection, or a driver may have sent the command twice.
+   * Writes a claim to the journal, and resolves to whether this call now holds the payment. Reads
+   * the entry again if the write seems to have failed, because the reply may be lost or a driver
+   * may send the command twice.
    */
   async claim(before: JournalEntry | undefined, claim: SendingEntry): Promise<boolean> {
     const isOurs = await this.#tryToClaim(before, claim);
@@ -272,14 +271,13 @@ export class GuardedJournal {
   }
 
   /**
-   * Checks, before a payment is sent, that the journal has kept the claim that it acknowledged, and
-   * that the claim has not ended. Assumptions A3 and A4: docs/proof.md. Only the first claim of a
-   * journal is read again, and other payments wait for that check.
+   * Throws if the journal has not kept the claim, or if the claim has ended. Claims are read again
+   * until one check of the journal has succeeded. Assumptions A3 and A4: docs/proof.md.
    */
   async checkClaim(claim: SendingEntry): Promise<void> {
     const first = firstChecks.get(this.#journal);
-    // If the check of the journal's first claim failed, this payment checks its own claim. The
-    // error of that check names another reference and may come from another caller's abort.
+    // If another payment's check failed, this payment checks its own claim, because that error
+    // names another reference and may come from another caller's abort.
     const isChecked = first !== undefined && (await first.then(Boolean, () => false));
     if (!isChecked) {
       const check = this.#readClaim(claim);
@@ -302,7 +300,7 @@ export class GuardedJournal {
       : this.errors.createInProgressError(isOpen(entry) ? entry : undefined);
   }
 
-  /** Throws if the journal's files are no longer those that hold the claim. */
+  /** Throws if the journal's own check finds that its store has changed, such as a replaced SQLite file. */
   checkStore(): void {
     const { check }: Partial<FullJournal> = this.#journal;
     try {
@@ -357,9 +355,9 @@ export class GuardedJournal {
   }
 
   /**
-   * Converts a time of the journal to this machine's clock. The result may be too early but not too
-   * late, although this machine may be suspended, or its clock set, while the journal is read. NaN
-   * if the journal's time is not known.
+   * Converts a time of the journal to this machine's clock; NaN if the journal's time is not known.
+   * The result may be too early but not too late, even if this machine was suspended or its clock
+   * set meanwhile.
    */
   toLocalTime(time: number): number {
     const now = this.estimateTime() ?? Number.NaN;
@@ -377,8 +375,8 @@ export class GuardedJournal {
   }
 
   /**
-   * Like `swap`, but returns undefined if the journal fails. The caller does not get the journal's
-   * error, so an error that would last is printed.
+   * Like `swap`, but returns undefined if the journal fails. A lasting error is printed, because
+   * the caller does not get the error.
    */
   tryToSwap(
     before: JournalEntry | undefined,
@@ -404,7 +402,7 @@ export class GuardedJournal {
 
   /**
    * Creates the error of a failed journal. The first failure of each journal is also printed,
-   * because a batch would retry for half an hour before it reports the error.
+   * because a batch may retry for half an hour before it reports the error.
    */
   #fail(problem: string, cause?: unknown, retryable?: boolean): PaymentInDoubtError {
     const error = this.errors.createJournalError(problem, cause, retryable);
@@ -436,7 +434,7 @@ export class GuardedJournal {
   }
 }
 
-/** The fields in which an entry differs from a claim, except `history`, which may be cut. */
+/** Names the fields in which an entry differs from a claim. Skips `history`, because it may be cut. */
 function findDifference(claim: SendingEntry, entry: JournalEntry | undefined): string[] {
   if (entry === undefined) return ['it is gone'];
   const { history: _, ...fields } = claim;
@@ -451,7 +449,7 @@ function isEntry(entry: unknown): boolean {
   const { state, claimedAt, deadline, expiresAt, candidates, dismissed, transferId, input } =
     entry as Partial<Record<keyof AmbiguousEntry | keyof PaidEntry, unknown>>;
   if (!hasTermFields(input, state) || !Array.isArray(dismissed ?? [])) return false;
-  // The end of a claim is null if the claim has no end.
+  // `expiresAt` is null if the claim never expires.
   const times = [claimedAt, deadline ?? claimedAt, expiresAt === null ? claimedAt : expiresAt];
   const hasTimes = times.every(Number.isFinite);
   switch (state) {
@@ -467,8 +465,8 @@ function isEntry(entry: unknown): boolean {
 }
 
 /**
- * Whether an entry's input has the fields by which a search of the list can find the payment. A paid
- * one needs no search, so `prune` with `keepReferences` leaves it the reference alone.
+ * Whether an entry's input has the fields by which a search can find the payment. A paid entry
+ * needs no search, so `prune` may have left only its reference.
  */
 const hasTermFields = (input: unknown, state: unknown): boolean => {
   const { description, ...terms } = Object(input) as Partial<OnceInput>;
@@ -483,14 +481,14 @@ type JournalRow = Omit<OpenPayment, 'entry'> & { readonly entry: JournalEntry | 
 const hasReference = (row: unknown): boolean =>
   typeof (Object(row) as Partial<JournalRow>).reference === 'string';
 
-/** Whether a row is a payment. A key with capitals is of version 0.3.0, and no call reads it. */
+/** Whether a row can be read as a payment. Calls do not read a key with capitals, as version 0.3.0 wrote. */
 export const isReadable = ({ reference, entry }: JournalRow): boolean =>
   entry !== undefined &&
   isEntry(entry) &&
   isReference(entry.input.description) &&
   reference === journalKey(entry.input.description);
 
-/** Returns a function that reads what the journal records of a payment, if there is a journal. */
+/** Returns a function that reads what the journal records of a payment; undefined without a journal. */
 export function createRecordReader(
   context: JournalContext,
   call: CallIdentity,

@@ -19,22 +19,22 @@ export interface LastSearch {
 const maxPayments = 10_000;
 
 /**
- * What the searches of one client have found, for callers that call again too early: a loop without
- * a delay would read the whole list at each of its turns.
+ * The latest searches of a client that found nothing, to answer callers that call again too early.
+ * Otherwise a loop without a delay would read the whole list at each turn.
  */
 export class LastSearches {
-  /** By the claim that the search was for, because another claim has another request. */
+  /** By claim id, because each claim has a request of its own. */
   readonly #byClaim = new Map<string, LastSearch>();
-  /** References whose search has once not ended in time, which then happens again. */
+  /** References whose search did not end in time, so that another try would probably fail, too. */
   readonly #endless = new Set<string>();
 
-  /** The search that answers for a payment until its `until`; undefined if there is none. */
+  /** Returns the latest search for a claim if its result still holds; undefined otherwise. */
   find(
     claim: OpenEntry | undefined,
     { since, headers }: Pick<LastSearch, 'since' | 'headers'>,
     elapsed: number,
   ): LastSearch | undefined {
-    // Another process may have found candidates meanwhile.
+    // An ambiguous payment is searched for again, because another process may have found candidates meanwhile.
     const last = claim?.state === 'sending' ? this.#byClaim.get(claim.claimId) : undefined;
     if (last === undefined || elapsed >= last.until) return undefined;
     return isEqual([last.since, last.headers], [since, headers]) ? last : undefined;

@@ -18,7 +18,7 @@ import type { ClientContext } from './context.ts';
 
 /** Options of `transfers.listUndecided`. */
 export interface ListUndecidedOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
-  /** Lists only payments first claimed more than this many milliseconds ago, by the journal's clock. */
+  /** Leaves out payments first claimed less than this many milliseconds ago, by the journal's clock. */
   olderThan?: number | undefined;
   /** The journal to list, which needs the method `open`. Default: the client's journal. */
   journal?: Journal | undefined;
@@ -34,7 +34,7 @@ export type UndecidedPayment = ClaimedPayment | UnreadablePayment;
 type UnreadablePayment = {
   /** The key of the unreadable entry in the journal. */
   readonly reference: string;
-  /** Marks an entry that another program has written or changed, so that it cannot be read. */
+  /** Marks a journal entry that this SDK cannot read. */
   readonly state: 'unreadable';
 } & {
   /** Always absent, because the journal entry cannot be read. */
@@ -51,7 +51,7 @@ type PaymentTransition = {
 type ClaimedPayment = {
   /** The reference of the payment, the `description` of its input. */
   readonly reference: string;
-  /** `sending`: a call is paying, or its process has died. `ambiguous`: an operator decides. */
+  /** `sending`: a call is paying, or has left the outcome unknown. `ambiguous`: an operator decides. */
   readonly state: OpenEntry['state'];
   /** When the latest call claimed the payment, in ISO 8601 by the journal's clock. */
   readonly claimedAt: string;
@@ -94,8 +94,8 @@ export function listUndecided(
 }
 
 /**
- * Reads the undecided payments that were claimed more than `olderThan` milliseconds ago, or all of
- * them without that option, and after them the entries that cannot be read.
+ * Reads the undecided payments, then the entries that cannot be read. With `olderThan`, leaves out
+ * payments that were first claimed later.
  */
 async function readUndecided(
   context: ClientContext,

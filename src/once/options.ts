@@ -22,26 +22,25 @@ export interface OnceOptions extends RequestOptions {
    */
   gracePeriod?: number | undefined;
   /**
-   * When this payment was first requested. Pass the same time at every call, such as the timestamp
-   * of its job, never the time of the call. With `platform.transfersNewestFirst`, a search need not
-   * read further back.
+   * When this payment was first requested, such as the timestamp of its job: the same at every
+   * call, not the time of the call. With `platform.transfersNewestFirst`, a search need not read
+   * further back.
    */
   since?: Date | string | undefined;
 }
 
 /** Options of `transfers.decide`. */
 export interface DecideOptions extends Omit<OnceOptions, 'since'> {
-  /** The name of the operator who decides, which the payment's journal entry keeps. */
+  /** The name of the operator who decides, kept in the payment's journal entry. */
   by?: string | undefined;
   /**
-   * Dismisses what the list shows, once the claim's request has ended. Also replaces a recorded
-   * transfer, unless the list shows one with the reference, and accepts an entry of another
-   * platform. @default false
+   * Decides in spite of what the list shows, once the claim's request has ended, and accepts an
+   * entry of another platform. Also replaces a recorded transfer, unless the list shows a transfer
+   * with the reference.
    */
   force?: boolean | undefined;
 }
 
-/** Checks the reference of a payment. */
 export const checkReference = /* @__PURE__ */ checkBy(describeReferenceProblem);
 
 const journalOptionChecks = (): OptionChecks<Omit<OnceOptions, 'since'>> => ({

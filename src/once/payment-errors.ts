@@ -24,7 +24,7 @@ export interface DoubtTimes {
   readonly endsAt?: number | undefined;
 }
 
-/** Creates the errors of one call of createOnce, decide or listUndecided. */
+/** Creates the errors of one call about a payment in doubt, such as createOnce or decide. */
 export class PaymentErrors {
   /** The payment's reference, as the caller has passed it. */
   readonly reference: string;
@@ -60,7 +60,7 @@ export class PaymentErrors {
     );
   }
 
-  /** Creates the error if another call has claimed the payment. Omit `claim` if it was not read. */
+  /** Creates the error of a payment that another call has claimed. Omit `claim` if it was not read. */
   createInProgressError(claim?: OpenEntry, times?: DoubtTimes): PaymentInDoubtError {
     const description = 'An earlier call has claimed this payment, and its request may still run';
     const known = claim ? this.#timesOf(claim) : { retryAfterMs: inProgressRetryMs };
@@ -68,8 +68,8 @@ export class PaymentErrors {
   }
 
   /**
-   * Creates the error if the outcome is not known. `cause` is the error that has left the payment
-   * in doubt. `detail` comes before it, in the message's first line, as a sentence of its own.
+   * Creates the error of a payment with an unknown outcome. The message has `detail` before the
+   * summary of `cause`, the error that left the payment in doubt.
    */
   createInDoubtError(
     claim: OpenEntry | undefined,
@@ -101,7 +101,7 @@ export class PaymentErrors {
     };
   }
 
-  /** Creates the error of a payment without a claim that had no time to be sent. */
+  /** Creates the error of a payment that could not be sent in time and has no claim. */
   createNotSentError(problem: string, hint: string, retryable = true): TimeoutError {
     const { operation, method, path } = this.#call;
     const { startedAt } = this.commonFields;
@@ -142,8 +142,8 @@ export class PaymentErrors {
   }
 
   /**
-   * Creates the error of a payment in doubt. The message consists of `description`, the reference
-   * and advice on when to call again. If `cause` is an error of the SDK, its attempts are copied.
+   * Creates the error of a payment in doubt. Its message adds the reference and advice on when to
+   * call again to `description`, and its `attempts` are those of `cause`, if that is an SDK error.
    */
   createError(
     reason: InDoubtReason,
@@ -189,7 +189,7 @@ export class PaymentErrors {
     if (retryAfterMs !== undefined) {
       const wait = formatWait(retryAfterMs);
       advice.push(
-        // The operator who decides may read this in a terminal.
+        // An operator at a terminal reads this, so the message names no method or field.
         method === 'decide'
           ? `Decide again in ${wait}.`
           : `Call ${method} again in ${wait} (retryAfterMs) with this reference; a new one pays again.`,
@@ -217,7 +217,7 @@ export class PaymentErrors {
   }
 }
 
-/** The message of a store's error. ORMs wrap their drivers' errors, and some have only a code. */
+/** Returns the message of a store's error. An ORM may wrap its driver's error, and some errors have only a code. */
 export function describeCause(cause: Error): string {
   const { code = cause.name } = cause as Error & { readonly code?: string };
   const message = innermostMessageOf(cause) || messageOf(cause) || code;

@@ -22,9 +22,8 @@ export interface SearchCause {
 }
 
 /**
- * Searches the list of the source account's transfers for one payment, with as many scans as
- * `scans` says, and leaves out transfers that the journal records as other payments. Throws a
- * PaymentInDoubtError if the search fails. Its cause is `cause`, or else the error of the search.
+ * Searches the source account's list for one payment, without transfers that the journal records as
+ * other payments. If the search fails, throws an error that says what is known about the payment.
  */
 export async function searchForPayment(
   context: OnceContext,
@@ -63,8 +62,8 @@ export async function searchForPayment(
     if (sharedSearches !== undefined || journal.timeLeft > 0) {
       throw errors.createInDoubtError(claim, cause ?? error);
     }
-    // If it is the list that is long, nothing changes by itself. Without a page, the platform does
-    // not respond, or the call's own request has taken the time.
+    // A list that is too long stays too long, so only the first failure is retryable. If no page
+    // was read, the platform did not respond, or the request has taken the time.
     const retryable = pages === 0 || context.lastSearches.addEndless(errors.reference);
     const problem = `the search of the list did not end within ${context.totalTimeout} ms (totalTimeout); it read ${pages} pages`;
     if (scans === 'confirmed') {
@@ -89,7 +88,7 @@ async function estimateEarliest(
   return Math.min(since ?? firstAt, firstAt);
 }
 
-/** Since when a request of a payment that is taken over, or decided, may have taken effect. */
+/** Returns since when an earlier request for the payment may have taken effect. */
 function describeTakeover(
   { platform }: OnceContext,
   journal: GuardedJournal,
@@ -98,7 +97,7 @@ function describeTakeover(
   const comparesTerms = platform.descriptions !== 'as_sent';
   if (entry === undefined) return { since: epoch, isPlatformTime: false, comparesTerms };
   const firstAt = isOpen(entry) ? readFirstClaim(entry) : readFirstTime(entry);
-  // An earlier series of claims, which an operator has ended, may have another platform time.
+  // If an operator has ended an earlier series of claims, `platformTime` does not cover that series.
   const isFirst = isOpen(entry) && readFirstTime(entry) >= firstAt;
   if (isFirst && entry.platformTime !== undefined) {
     return { since: entry.platformTime, isPlatformTime: true, comparesTerms };
@@ -106,16 +105,16 @@ function describeTakeover(
   return { since: journal.toLocalTime(firstAt), isPlatformTime: false, comparesTerms };
 }
 
-/** The payment of the journal that a listed transfer is. */
+/** The payment in the journal to which a listed transfer belongs. */
 interface Owner {
   readonly key: string;
-  /** Whether the payment's entry names the transfer. Otherwise the description is its reference. */
+  /** Whether the payment's entry names the transfer. Otherwise the transfer's description is the reference. */
   readonly isRecorded: boolean;
 }
 
 /**
- * Returns a function that finds out whether the journal has a transfer as another payment. The
- * journal is asked once for each transfer.
+ * Returns a check whether a transfer belongs to another payment of the journal. Asks the journal
+ * once for each transfer.
  */
 export function createOwnerCheck(getJournal: () => GuardedJournal): IsOtherPayment {
   const owners = new Map<string, Promise<Owner | undefined>>();
@@ -126,12 +125,12 @@ export function createOwnerCheck(getJournal: () => GuardedJournal): IsOtherPayme
     owners.set(id, asked);
     const owner = await asked;
     if (owner === undefined || owner.key === journalKey(input.description ?? '')) return false;
-    // A platform that cuts descriptions may show rent-2026-11 with the reference rent-2026-1.
+    // A platform that cuts descriptions may list rent-2026-11 as rent-2026-1, the reference of another payment.
     return owner.isRecorded || compareTransfer(transfer, input) === 'other';
   };
 }
 
-/** Finds the payment that a transfer is, as far as the journal knows. */
+/** Finds the payment in the journal to which a transfer belongs. */
 export async function findOwner(
   journal: GuardedJournal,
   transfer: Transfer,

@@ -42,10 +42,9 @@ import { searchForPayment, searchHint, transfersOf, type SearchCause } from './p
 import { readRecorded } from './recorded.ts';
 
 /*
- * How a payment is made once. A call claims the payment in the journal before it sends the payment,
- * and the platform's list of transfers outlives every process. So a call that finds an earlier
- * claim searches the list first, and sends again only if no earlier request can still take effect.
- * Every caller has to use the same journal and reference. Assumption A9: docs/proof.md.
+ * A call claims the payment in the journal before it sends the payment. A call that finds an
+ * earlier claim searches the platform's list, and sends again only if no earlier request can still
+ * take effect. Assumption A9, one journal and one reference for all callers: docs/proof.md.
  *
  *   absent    -> sending -> paid         a certain rejection removes the claim
  *   sending   -> ambiguous               the list shows transfers that may be the payment
@@ -55,7 +54,7 @@ import { readRecorded } from './recorded.ts';
  * decision.ts decides what to do next, and this file does it.
  */
 
-/** A payment that was made. If the journal records it, `readTransfer` has returned `transfer`. */
+/** A payment that was made. If an earlier call made the payment, `readTransfer` has returned `transfer`. */
 export interface ReadPayment<T> extends Pick<MadePayment, 'result' | 'transferId'> {
   readonly transfer: TransferCreated | T;
   /** If the journal records the payment: when it was made, by the journal's clock. */
@@ -112,8 +111,8 @@ export class Payment {
   }
 
   /**
-   * Makes the payment, or returns the payment that an earlier call made. Then `readTransfer`
-   * decides whether to read its transfer.
+   * Makes the payment, or returns the payment that an earlier call made. `readTransfer` decides
+   * whether to read the transfer of a payment that the journal records.
    */
   async make<T>(
     readTransfer: (read: () => Promise<Transfer>) => Promise<T>,
@@ -146,8 +145,8 @@ export class Payment {
       return { situation: findSituation({ left: undefined, searchesFirst }), entry: undefined };
     }
     this.#journal.rejectOtherPlatform(stored);
-    // Read the journal's time before the search. If a claim expires only during the search, its
-    // transfer may appear too late for the search to see it.
+    // Read the time before the search, because the transfer of a claim that expires during the
+    // search may appear too late to be found.
     const now = await this.#journal.now();
     const entry = await this.#journal.correctTimes(stored, now);
     this.#rejectLaterSince(readFirstTime(entry), now);
@@ -208,7 +207,7 @@ export class Payment {
       : errors.createInDoubtError(claim, last.cause, '', times);
   }
 
-  /** Notes what a whole search of the list has found, as it is said by the error of this call. */
+  /** Remembers a whole search that found nothing, so that a call that comes too early gets the same error. */
   #remember(
     situation: Situation,
     claim: OpenEntry | undefined,
@@ -262,7 +261,7 @@ export class Payment {
     }
   }
 
-  /** The error if less than this share is left of the time that a request needs to end. */
+  /** Returns an error if less than this share is left of the time that a request needs. */
   #checkTime(share: number): TimeoutError | undefined {
     const { totalTimeout, timeout, lastSearches } = this.#context;
     const { timeLeft, errors } = this.#journal;
@@ -275,10 +274,7 @@ export class Payment {
     );
   }
 
-  /**
-   * Throws if too little time is left to claim the payment: a request that is cut off leaves it in
-   * doubt, and no time to search for it.
-   */
+  /** Throws if too little time is left, because a request that is cut off would leave the payment in doubt. */
   async #requireTime(before: Before): Promise<void> {
     const error = this.#checkTime(1);
     if (error === undefined) return;
@@ -289,14 +285,14 @@ export class Payment {
   }
 
   /**
-   * Claims the payment in the journal. Throws if another call claims the payment first, or if the
-   * journal has not kept the claim, which is then withdrawn.
+   * Claims the payment in the journal. Throws if another call was first, and withdraws the claim
+   * and throws if the journal has not kept it.
    */
   async #claim(before: Before): Promise<SendingEntry> {
     const { totalTimeout, gracePeriod } = this.#context;
     const claimedAt = await this.#journal.now();
     const now = this.#context.clock.now();
-    // One node of the platform may have a clock that is ahead. An earlier time only finds more.
+    // A node of the platform may have a clock that is ahead. An earlier time only makes a search find more.
     const platformTime = Math.min(this.#context.readPlatformTime() ?? Number.NaN, now);
     const times = { claimedAt, totalTimeout, gracePeriod, platformTime };
     const claim = createClaim(before, times, this.#terms);
@@ -310,7 +306,7 @@ export class Payment {
     return claim;
   }
 
-  /** Withdraws a claim of which nothing was sent, because the journal may not have kept it. */
+  /** Withdraws a claim whose payment was not sent, and throws `error`. */
   async #giveUp(error: unknown, claim: SendingEntry, before: Before): Promise<never> {
     this.#journal.startLastWrite();
     await this.#journal.tryToSwap(claim, withdrawClaim(before, claim, claim.claimedAt));
@@ -318,28 +314,28 @@ export class Payment {
   }
 
   /**
-   * Decides about the payment after its request failed. If the request certainly had no effect, the
-   * claim is withdrawn first. Returns the payment if the journal or the list shows it, or throws.
+   * Decides about the payment after its request failed, and withdraws the claim if the request
+   * certainly had no effect. Returns the payment if the journal or the list shows it, or throws.
    */
   async #handleFailure(error: unknown, claim: SendingEntry, before: Before): Promise<MadePayment> {
-    // Only the SDK's own errors prove an outcome. Another error may have a field `outcome`, too.
+    // Only the SDK's own errors prove an outcome, because another error may have a field `outcome`, too.
     const isCertain = error instanceof PaymentsError && error.outcome !== 'unknown';
     // `isTakeover` is true if another call has also claimed the payment, and so may have paid.
     const positionOf = (entry: Before, isTakeover = isOpen(before)): Position => {
       return { situation: findSituationAfterRequest({ isCertain, isTakeover }), entry, error };
     };
     if (!isCertain) {
-      // The payment is remembered as in doubt before the list is searched, as the search may fail.
+      // Remember the payment as in doubt before the search, because the search may fail.
       this.#doubt.addClaim();
       return await this.#proceed(positionOf(claim));
     }
     this.#journal.startLastWrite();
     const withdrawn = withdrawClaim(before, claim, await this.#journal.readTime());
     const isWithdrawn = await this.#journal.tryToSwap(claim, withdrawn);
-    // Another call can only have the payment if this one has stood still for longer than its time.
+    // If another call has changed the entry, this call stood still past the end of its time, so the time restarts.
     if (isWithdrawn === false) this.#journal.restart();
     if (isWithdrawn !== true) {
-      // A certain failure is told only if nobody else had paid when the claim was withdrawn.
+      // The failure is certain only if no other call has changed the entry meanwhile.
       const entry = await this.#journal.readOr(claim);
       if (entry?.state === 'paid') return await this.#describeRecorded(entry);
       if (!isEqual(entry, withdrawn)) {
@@ -355,7 +351,7 @@ export class Payment {
   }
 
   #rejectOtherFields({ input: recorded }: JournalEntry): void {
-    // If `prune` has dropped the terms of a paid entry, those of the transfer are compared.
+    // If `prune` has dropped the terms of a paid entry, `readRecorded` compares those of the transfer.
     if (recorded.amount === undefined) return;
     const differing = findDifferingFields(recorded, this.#input);
     if (differing.length === 0) return;
@@ -374,9 +370,8 @@ export class Payment {
   }
 
   /**
-   * Describes a payment that the journal records as made. If the journal's entry names another
-   * platform, the transfer is read at once, because this platform must have the transfer, too. The
-   * same if the entry has no terms to compare.
+   * Describes a payment that the journal records as made. Reads the transfer at once if only the
+   * transfer can show that this is the payment: on another platform, or after `prune`.
    */
   async #describeRecorded(entry: PaidEntry): Promise<MadePayment> {
     const { platform, transferId, paidAt, input } = entry;
@@ -393,7 +388,7 @@ export class Payment {
     before: Before,
     candidates: readonly Transfer[],
   ): Promise<PaymentInDoubtError> {
-    // A candidate without an id counts, although the message cannot name the transfer.
+    // A candidate without an id is counted, although the message cannot name the transfer.
     const ids = candidates.map(({ id }) => id).filter(isTransferId);
     const shownIds = ids.slice(0, maxShownCandidates);
     const claim = isOpen(before) ? before : await this.#createExpiredClaim(before);
@@ -418,7 +413,7 @@ export class Payment {
     const claimedAt = await this.#journal.now();
     // The payment may be older than this entry, so no time of the platform bounds a search for it.
     const times = { claimedAt, totalTimeout: 0, gracePeriod: 0, platformTime: undefined };
-    // Without a request, no grace period counts from its deadline.
+    // No request was sent, so no grace period runs from a deadline.
     const { deadline: _, ...claim } = createClaim(before, times, this.#terms);
     return claim;
   }
@@ -430,10 +425,9 @@ export class Payment {
   }
 
   /**
-   * Records that the payment was made. If the journal fails, the list still shows the transfer.
-   * `isFound` means that this call sent nothing, because the list shows the transfer. Throws if
-   * another call has changed the entry meanwhile, unless that call recorded the same transfer, and
-   * if the transfer is another payment of the journal.
+   * Records the transfer that this call made or, with `isFound`, found. Ignores a failed journal,
+   * because the list still shows the transfer; throws if another call or payment contradicts the
+   * record.
    */
   async #recordPaid(
     before: Before,
@@ -458,7 +452,7 @@ export class Payment {
       if (isWon === undefined) return;
       current = await this.#journal.readOr(paid);
       if (current?.state === 'paid') break;
-      // The call that now has the claim has made the payment, too, or sees it in the list.
+      // The call that now holds the claim may have paid, too, or will find the transfer in the list.
       if (isOpen(current) && current.claimId !== claimId) break;
     }
     if (current?.state === 'paid' && current.transferId === id) return;
@@ -472,10 +466,9 @@ export class Payment {
   }
 
   /**
-   * Settles that the journal has recorded this call's transfer as the payment of another reference,
-   * `owner`. If the transfer has this payment's reference, the platform was reset and gives its ids
-   * again, so `owner` gives up the id. Otherwise the platform has taken the two payments for one,
-   * and an operator decides. Throws in that case, and if the transfer cannot be read.
+   * Handles a transfer that the journal records as the payment of `owner`. If the transfer has this
+   * payment's reference, the platform was reset and reuses ids, so `owner` gives up the id;
+   * otherwise throws, because an operator has to decide.
    */
   async #settleShared(
     current: JournalEntry | undefined,
@@ -493,7 +486,8 @@ export class Payment {
     }
     if (shown === this.#input.description) {
       warn(repeatedIds);
-      // A name of its own, as an earlier payment may have given up the same id after another reset.
+      // The name contains the reference, because an earlier payment may have given up the same id
+      // after another reset.
       const platform = `${baseUrl} before it was reset after ${owner.input.description}`;
       await this.#journal.release(owner, platform);
       return;
@@ -515,11 +509,11 @@ export class Payment {
     );
   }
 
-  /** Ids of other transfers by which another call may have made the same payment. */
+  /** Finds the ids of other transfers by which another call may have made this payment. */
   async #findOtherIds(entry: JournalEntry | undefined): Promise<readonly string[]> {
     if (entry?.state === 'paid') return [entry.transferId];
     const search = this.#search(undefined, { scans: 'once' });
-    // If the search fails, the error names only the transfer that this call has made.
+    // If the search fails, the error names only the transfer of this call.
     const found: SearchResult = await search.catch(() => ({ result: 'not_found' }));
     return transfersOf(found)
       .map(({ id }) => id)

@@ -8,9 +8,8 @@ import type { OnceContext } from './context.ts';
 import type { GuardedJournal } from './guarded-journal.ts';
 
 /**
- * Reads the transfer of a payment that the journal records as made. Throws if the transfer is
- * another payment than the caller's, or does not exist because the payment was made on another
- * platform.
+ * Reads the transfer of a payment that the journal records as made. Throws if the transfer belongs
+ * to another payment, or does not exist on this platform.
  */
 export async function readRecorded(
   entry: PaidEntry,
@@ -42,14 +41,14 @@ export async function readRecorded(
       `The journal names ${transferId} for this payment, but that transfer is another payment.\n${checkJournal}`,
     );
   }
-  // Without the terms in the entry, only the transfer can show that the caller has passed others.
+  // If the entry has no terms, only the transfer can show that the caller has passed other terms.
   if (entry.input.amount !== undefined || hasEqualTerms(transfer, input)) return transfer;
   throw errors.createConflictError(
     `The payment was made with other terms (${transferId}).\nIf it is the same payment, pass the terms of its first call`,
   );
 }
 
-/** Whether a transfer's description is exactly the reference of another payment of the journal. */
+/** Whether a transfer's description is the reference of another payment in the journal, in the same spelling. */
 async function isOfAnother(
   { description }: Transfer,
   input: OnceInput,

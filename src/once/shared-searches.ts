@@ -25,16 +25,19 @@ interface Waiter {
 interface EarlyResult {
   readonly result: Reconciliation;
   readonly input: OnceInput;
-  /** When the search ended, by two clocks, because either may stop while the machine is suspended. */
+  /**
+   * When the search ended. The monotonic clock may stop while the machine is suspended, and the
+   * wall clock may be set.
+   */
   readonly elapsed: number;
   readonly now: number;
 }
 
-/** The payments of a batch from one source account, which share the searches of its list. */
+/** The payments of a batch that share searches, because they have one source account. */
 interface Source {
   readonly pageSize: () => number;
   waiters: Waiter[];
-  /** Payments without a claim that no search of the list has searched for yet. */
+  /** Payments without a claim that the next search has to look for. */
   unsearched: Map<string, OnceInput>;
   isSearching: boolean;
   /** References of unclaimed payments in a running search, and a promise of the search's end. */
@@ -52,17 +55,17 @@ interface SharedOptions {
 }
 
 /**
- * Searches the platform's lists for all payments of a batch. One search serves every payment of its
- * source account that waits when the search starts. A payment that asks later gets the next search.
+ * Searches the platform's lists for the payments of a batch. A search serves the payments of its
+ * account that wait when the search starts, and later payments get the next search.
  */
 export class SharedSearches {
   readonly #transferSearch: TransferSearch;
   readonly #options: SharedOptions;
   readonly #sources = new Map<string, Source>();
   readonly #earlyResults = new Map<string, EarlyResult>();
-  /** Marks the payments of the batch, without keeping what its searches have read. */
+  /** Identifies the batch. A reference to this object would keep the searches' results in memory. */
   readonly batch = Symbol('batch');
-  /** When a search read a page that a payment needs before its first claim, by `elapsed`. */
+  /** When a search for a payment without a claim last read a page, by `clock.elapsed`. */
   lastPageAt = Number.NEGATIVE_INFINITY;
   /** After `stop`: creates the error of each search. */
   #createStopError: (() => PaymentsError) | undefined;
@@ -74,7 +77,7 @@ export class SharedSearches {
     this.#options = options;
   }
 
-  /** Makes each search fail, also those that run. The caller has to abort the reading of the list. */
+  /** Makes running and later searches fail. The caller has to abort the reading of the list. */
   stop(createError: () => PaymentsError): void {
     this.#createStopError = createError;
   }
@@ -84,7 +87,7 @@ export class SharedSearches {
     this.#sourceOf(input).unsearched.set(input.description, input);
   }
 
-  /** Forgets a search's result for a payment that was decided, or perhaps made, after the search. */
+  /** Forgets what a search found for a payment, because the payment was decided or perhaps made since. */
   drop({ description, sourceAccountId }: OnceInput): void {
     this.#earlyResults.delete(description);
     const source = this.#sources.get(sourceAccountId);
@@ -106,7 +109,7 @@ export class SharedSearches {
     return result;
   }
 
-  /** Searches the list for a payment by a search that starts after this call. */
+  /** Searches for a payment, in a search that starts after this call. */
   search(request: Request): Promise<Reconciliation> {
     if (this.#createStopError !== undefined) return Promise.reject(this.#createStopError());
     const source = this.#sourceOf(request.input);
@@ -136,9 +139,8 @@ export class SharedSearches {
   }
 
   /**
-   * Searches the list once, for the payments that wait and for those without a claim. Answers the
-   * former, and keeps the results of the latter, unless `drop` has removed a payment's reference
-   * from `references` during the search.
+   * Searches the list once: answers the `waiters`, and stores the results of the `unclaimed`
+   * payments. Skips a payment whose reference `drop` has removed from `references` meanwhile.
    */
   async #searchOnce(
     { pageSize }: Source,
@@ -187,10 +189,7 @@ export class SharedSearches {
     });
   }
 
-  /**
-   * Stores what a search of the list found out about this payment. If the search failed, nothing is
-   * stored, and the next search searches for the payment again.
-   */
+  /** Stores a search's result for a payment. If the search failed, queues the payment for the next search. */
   #keepEarly(input: OnceInput, result: Finding | undefined): void {
     if (result === undefined || result instanceof PaymentsError) {
       this.#sourceOf(input).unsearched.set(input.description, input);

@@ -9,8 +9,8 @@ const maxAgeMs = 2_592_000_000; // 30 days
 const maxPayments = 100;
 
 /**
- * Returns a function that finds payments of the journal with the terms of an input, but not the
- * payment with this reference. Undefined if the journal cannot find them.
+ * Returns a function that finds payments of the journal with an input's terms, except the payment
+ * with this reference. Undefined if the journal cannot find them.
  */
 export function createSimilarFinder(
   { journal, baseUrl: platform }: Pick<JournalContext, 'journal' | 'baseUrl'>,
@@ -24,7 +24,7 @@ export function createSimilarFinder(
     // Without this check, a comparison with NaN would find nothing, as if nothing had been paid.
     if (!Number.isFinite(now)) throw new Error('now returned a value that this SDK cannot read');
     const rows = await find({ platform, input }, now - maxAgeMs);
-    // An entry that cannot be read may be this very payment, so it is no proof of nothing.
+    // Leaving out an unreadable entry could hide a similar payment.
     if (!rows.every(isReadable)) throw new Error('similar listed an entry that cannot be read');
     const terms = termsOf(platform, input);
     return rows
