@@ -21,8 +21,8 @@ interface Context {
 }
 
 /**
- * The accounts whose transfers could not be read. One such account stops no other: a line on stderr
- * names the account at once, and one error names all of them after the others were read.
+ * The accounts whose transfers could not be read. Each is reported on stderr at once, and one error
+ * for all of them is thrown after the other accounts were read.
  */
 export class FailedAccounts {
   readonly #context: Context;
@@ -39,7 +39,7 @@ export class FailedAccounts {
   add(source: string, error: PaymentsError): void {
     const accountId = this.#context.redact(source);
     const [problem = ''] = error.message.split('\n');
-    // The time makes each line another one, because `warn` prints no text twice.
+    // The time makes each line unique, because `warn` prints no text twice.
     warn(
       `payments-platform-sdk: ${this.#now()} ${this.#method} could not read account ${accountId} and goes on with the others. ${oneLine(problem)}`,
     );
@@ -79,13 +79,13 @@ export class FailedAccounts {
   #now = (): string => new Date(this.#context.transferSearch.now()).toISOString();
 }
 
-/** Returns an error that only concerns the account that was read. Throws any other. */
+/** Returns an error that concerns only the account that was read. Throws any other error. */
 export function requireOfOneAccount(error: unknown): PaymentsError {
   const concernsAll =
     !(error instanceof PaymentsError) ||
     error instanceof AbortError ||
     error instanceof ValidationError ||
-    // A 401 ends everything, as it ends a batch.
+    // A 401 concerns every account, because the accounts are read with one credential.
     (error instanceof ApiError && error.status === 401);
   if (concernsAll) throw error;
   return error;

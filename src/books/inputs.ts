@@ -14,8 +14,8 @@ export interface BookedInputs {
 }
 
 /**
- * Reads and checks the caller's payments, unless `issues` shows that the options are invalid. Adds
- * the problems of the inputs to `issues`. If there are any, the returned payments are incomplete.
+ * Reads the caller's payments, and adds their problems to `issues`. If `issues` is not empty, the
+ * returned payments are incomplete.
  */
 export async function readInputsOfBooks(
   inputs: Inputs<OnceInput>,
@@ -39,7 +39,7 @@ export async function readInputsOfBooks(
 }
 
 /**
- * Checks one input. Adds its problems to `issues`, and a valid reference that is new to `references`. Returns
+ * Adds the problems of an input to `issues`, or its new reference to `references`. Returns
  * undefined only if the input does not match its schema.
  */
 function checkInput(
@@ -53,7 +53,7 @@ function checkInput(
   }
   const { description } = copy;
   const place = `${at}.description`;
-  // An earlier version may have let a reference pass that createOnce rejects now.
+  // An earlier version may have accepted a reference that createOnce rejects now.
   const problem = isReference(description) ? undefined : describeReferenceProblem(description);
   if (problem !== undefined) {
     issues.push(issueAt(place, problem, description));

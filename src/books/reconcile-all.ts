@@ -37,7 +37,7 @@ export interface ReconcileAllOptions extends RequestOptions {
   until?: Date | string | undefined;
   /** Whether to also return Transfers that match none of your inputs. @default false */
   unexpected?: boolean | undefined;
-  /** Accounts to check for `unexpected` Transfers, too, although no input pays from them. */
+  /** Further accounts to check for `unexpected` Transfers, although no input pays from them. */
   accounts?: readonly string[] | undefined;
 }
 
@@ -78,7 +78,7 @@ export function reconcileAll(
         try {
           yield* new SourceBooks(books, source, payments).rows();
         } catch (error) {
-          // The journal is the same for all accounts.
+          // The journal would also fail for the other accounts.
           if (error instanceof PaymentInDoubtError) throw error;
           failures.add(source, requireOfOneAccount(error));
         }
@@ -89,8 +89,8 @@ export function reconcileAll(
 }
 
 /**
- * Checks the arguments and reads the inputs. Returns the payments by their source account, and what
- * the comparison of every account needs.
+ * Checks the arguments and reads the inputs. Returns the payments by source account, and the
+ * settings of the comparison.
  */
 async function readBooks(
   context: BooksContext,

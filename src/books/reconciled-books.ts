@@ -26,7 +26,7 @@ type ReconciledSummary<Row extends ReconciledRow = ReconciledRow> = {
 /** Your payments and what happened to them. `for await` gives each row, `await` a summary. */
 export interface ReconciledBooks<Row extends ReconciledRow = ReconciledRow>
   extends Awaitable<ReconciledSummary<Row>>, AsyncIterable<Row> {
-  /** The totals so far. The totals change with each row, so you can show the progress. */
+  /** The totals so far, updated with each row. */
   readonly totals: ReconciledTotals;
 }
 

@@ -58,7 +58,7 @@ export type ReconciledTotals = Readonly<Record<ReconciledRow['result'], Reconcil
 /** A row and a copy of its amount and currency, because the caller may change the input. */
 export interface CountedRow<Row extends ReconciledRow = ReconciledRow> {
   readonly row: Row;
-  /** Undefined if the row counts, but its amount is in no sum. */
+  /** Undefined if the amount of the row belongs in no sum. */
   readonly money: { readonly amount: unknown; readonly currency: unknown } | undefined;
 }
 

@@ -57,7 +57,7 @@ export interface BookedPayment {
   /** A copy of the caller's input, because the caller may change the object meanwhile. */
   readonly input: OnceInput;
   record: RecordedPayment;
-  /** Listed transfers with the payment's recorded id, or with exactly the payment's reference. */
+  /** Transfers with the payment's recorded id, or with the payment's reference as their description. */
   readonly exact: Map<unknown, Transfer>;
   /** Other listed transfers that may be the payment. Used only if `exact` is empty. */
   readonly similar: Map<unknown, Transfer>;
@@ -96,13 +96,13 @@ const maxSimilar = 10;
 /** Compares the payments from one source account with the platform's list of its transfers. */
 export class SourceBooks {
   /**
-   * How many pages of the account's list had to be read until every payment was found. If the pages
-   * did not show every payment, the number of pages plus one, because at least one more is needed.
+   * How many pages of the account's list have shown all payments. If the pages that were read did
+   * not, their number plus one.
    */
   pagesForAll: number | undefined;
   /** Whether a reading of the whole list was begun. */
   hasScanned = false;
-  /** Whether the whole list was read, so that no other transfer than those found may be a payment. */
+  /** Whether the whole list was read, so that no unread transfer may be a payment. */
   #isWhole = false;
   readonly #books: Books;
   readonly #source: string;
@@ -115,7 +115,7 @@ export class SourceBooks {
    * unless it may belong to a payment that no transfer matches exactly.
    */
   readonly #similar = new Map<unknown, Transfer>();
-  /** Keys of the transfers that no payment is, so that no later scan returns them again. */
+  /** Keys of transfers that were handled as unexpected, so that no later scan returns them again. */
   readonly #unexpected = new Set<unknown>();
   /**
    * The page size of the next scan of the list. Each scan asks for smaller pages than the one
@@ -141,10 +141,9 @@ export class SourceBooks {
   }
 
   /**
-   * Returns the rows of the payments with few requests. If the transfer id of each payment is
-   * known, the list is read until it has shown all these transfers, or up to `maxPages`, and the
-   * rest are read one by one. The whole list is read if an id is not known, or, with `mayScan`, if a
-   * transfer has failed, because another transfer may have made that payment.
+   * Yields the rows of the payments with few requests: reads up to `maxPages` of the list, and the
+   * rest by id. Reads the whole list if an id is not known or, with `mayScan`, if a transfer has
+   * failed, because another transfer may have made that payment.
    */
   async *fewRequests(
     maxPages: number,
@@ -174,8 +173,8 @@ export class SourceBooks {
   }
 
   /**
-   * Reads the transfers of the payments, whose transfer ids are all known. Reads the list until it
-   * has shown all these transfers, or up to `maxPages`, and then the rest one by one.
+   * Reads the transfers of payments whose ids are all known, from up to `maxPages` pages of the
+   * list, and the rest one by one.
    */
   async #readKnown(maxPages: number): Promise<void> {
     const { transferSearch, paging } = this.#books;
@@ -200,7 +199,7 @@ export class SourceBooks {
     for (const payment of this.#payments) {
       const { amount, currency = defaultCurrency } = payment.input;
       const row = await this.#decide(payment);
-      // Of two transfers with the payment's reference, one that has failed stays.
+      // If one of several transfers with the reference has failed, the payment stays ambiguous.
       const isFinal =
         row.result === 'completed' ||
         row.result === 'failed' ||
@@ -209,7 +208,7 @@ export class SourceBooks {
     }
   }
 
-  /** Returns as unexpected the transfers that are similar to payments, but belong to none. */
+  /** Yields, as unexpected, the transfers that are similar to payments but belong to none. */
   async *#decideSimilar(): AsyncGenerator<UnexpectedRow, void, undefined> {
     for (const transfer of this.#similar.values()) {
       const isTaken =
@@ -219,7 +218,7 @@ export class SourceBooks {
     }
   }
 
-  /** Reads what the journal records of the payments, and indexes these by their transfer ids. */
+  /** Reads what the journal records of the payments, and indexes the payments by transfer id. */
   async #readRecords(): Promise<void> {
     const { readRecord, paging } = this.#books;
     // All readers take payments from this one iterator, so each payment is read once.
@@ -246,9 +245,9 @@ export class SourceBooks {
   }
 
   /**
-   * Reads the list of transfers. If a payment is missing from a list of several pages, reads the
-   * list until two scans agree, because after `missing` somebody may pay again. Throws if no two of
-   * `maxScans` scans agree.
+   * Reads the list and yields unexpected transfers. If a payment is missing from several pages,
+   * reads until two of `maxScans` scans agree, because somebody may pay again after `missing`, or
+   * throws.
    */
   async *#readList(): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { transferSearch, paging, since = Number.NEGATIVE_INFINITY } = this.#books;
@@ -276,7 +275,7 @@ export class SourceBooks {
     }
   }
 
-  /** Whether a scan may have missed what its rows lack, so that another one has to confirm it. */
+  /** Whether another scan has to confirm this scan, because it may have missed a transfer. */
   #needsAnotherScan({ hasRepeats }: ScanRows): boolean {
     const { confirms = true, unexpected } = this.#books;
     return (confirms && this.#payments.some(isUnlisted)) || (unexpected && hasRepeats);
@@ -306,7 +305,7 @@ export class SourceBooks {
     );
   }
 
-  /** Yields a transfer once as unexpected, if it is in the period and no payment of the books or the journal. */
+  /** Yields a transfer as unexpected, once, if the period includes it and the journal does not have it. */
   async *#returnUnexpected(transfer: Transfer): AsyncGenerator<UnexpectedRow, void, undefined> {
     const { isOfJournal, paging } = this.#books;
     if (!this.#isUnexpected(transfer) || this.#unexpected.has(keyOf(transfer))) return;
@@ -322,8 +321,8 @@ export class SourceBooks {
     const { unexpected, since, until } = this.#books;
     if (!unexpected || !leavesAccount(transfer, this.#source)) return false;
     const { earliest, latest } = parseCreatedAt(transfer.createdAt);
-    // A comparison with NaN is false. So a transfer is returned if its creation time cannot be
-    // read, or if the time names only the minute in which `since` or `until` lies.
+    // Comparisons with NaN are false, so a transfer without a readable creation time is returned.
+    // So is a transfer whose time may lie inside the period.
     return !(latest < Number(since) || earliest >= Number(until));
   }
 
@@ -337,9 +336,8 @@ export class SourceBooks {
         const transfer = await this.#books.api.get(transferId, paging);
         payment.exact.set(keyOf(transfer), transfer);
       } catch (error) {
-        // A gateway may answer with 404, too, but without the platform's error body. Such a 404
-        // does not prove that the transfer does not exist. The platform's own 404 does, so the
-        // journal's record of this payment is ignored.
+        // Only a 404 with the platform's error body proves that the transfer does not exist,
+        // because a gateway may send a 404, too. The journal's record is then ignored.
         if (!(error instanceof NotFoundError) || error.code === undefined) throw error;
         payment.record = {};
       }
@@ -358,12 +356,12 @@ export class SourceBooks {
     const isAlone = transfer !== undefined && others.length === 0;
     if (isAlone && (await this.#isCertain(payment, transfer, recorded !== undefined))) {
       const result = describeStatus(transfer);
-      // After `failed` somebody pays again, so only the whole list may say so.
+      // Somebody may pay again after `failed`, so that result needs the whole list.
       const isCertain = result !== 'failed' || this.#isWhole;
       return { ...common, result: isCertain ? result : 'pending', transfer };
     }
-    // No transfer certainly is the payment. Report all that have its reference or, if none has,
-    // similar transfers that belong to no other payment.
+    // No transfer certainly is the payment. Report those in `exact` or, if there are none, similar
+    // transfers that belong to no other payment.
     const candidates = [...exact.values()];
     if (candidates.length === 0) {
       for (const each of similar.values()) {
@@ -410,10 +408,10 @@ export class SourceBooks {
   }
 }
 
-/** Whether no listed transfer has the payment's recorded id or exactly the payment's reference. */
+/** Whether no transfer with the payment's recorded id or reference was found. */
 const isUnlisted = ({ exact }: BookedPayment): boolean => exact.size === 0;
 
-/** Whether a transfer has failed that matches the payment by recorded id or exact reference. */
+/** Whether a transfer with the payment's recorded id or reference has failed. */
 const hasFailed = ({ exact }: BookedPayment): boolean =>
   [...exact.values()].some((transfer) => statusMeaning(transfer) === 'failed');
 

@@ -35,8 +35,8 @@ import {
 /** Options of `transfers.waitForAll`. */
 export interface WaitForAllOptions extends Omit<RequestOptions, 'timeout'> {
   /**
-   * How long to wait for all payments, in milliseconds. Payments that have not ended by then are
-   * reported as they are. `Infinity` waits until each payment has ended.
+   * How long to wait for all payments, in milliseconds; `Infinity` waits until each has ended.
+   * Payments that have not ended by then are reported as they are.
    * @default 86400000
    */
   timeout?: number | undefined;
@@ -64,9 +64,9 @@ const maxIntervalMs = 300_000;
 const dayMs = 86_400_000;
 /** An account whose transfers cannot be read in this many rounds in a row is given up. */
 const maxFailedRounds = 5;
-/** How long to wait before a round that failed when the time was over is repeated. */
+/** The longest pause before the last round is repeated, if it failed for an account. */
 const lastPauseMs = 1_000;
-/** How often an account's whole list is read because a transfer has failed. */
+/** The shortest time between two readings of an account's whole list because of a failed transfer. */
 const scanIntervalMs = 1_800_000;
 /** How many page sizes the rounds of reads use in turn, because a cache rarely has such pages. */
 const pageSizeCount = 20;
@@ -152,7 +152,7 @@ class Following {
 
   /**
    * Yields a row for each payment of an account. Removes the account if nothing of it is left to
-   * follow, or if it cannot be read.
+   * follow, or if reading it fails for good.
    */
   async *#readAccount(
     account: FollowedAccount,
@@ -166,7 +166,7 @@ class Following {
       const error = requireOfOneAccount(thrown);
       account.failedRounds += 1;
       if (account.failedRounds < maxFailedRounds && !isRefused(error)) return;
-      // The journal is the same for all accounts.
+      // The journal would also fail for the other accounts.
       if (error instanceof PaymentInDoubtError) throw error;
       this.#accounts.delete(account);
       this.#failures.add(account.source, error);
@@ -183,7 +183,7 @@ class Following {
     const books = { ...this.#books, pageSize, confirms: isLast };
     const round = new SourceBooks(books, source, payments);
     const open = new Set(payments);
-    // Reading the transfers by id takes one request each. `fewRequests` does that for 0 pages.
+    // Reading by id takes one request for each transfer, so 0 pages is cheaper if the list takes more requests.
     const maxPages = account.pages > open.size ? 0 : open.size;
     const mayScan = isLast || now - account.scannedAt >= scanIntervalMs;
     try {
@@ -207,7 +207,10 @@ class Following {
     }
   }
 
-  /** Tells of payments whose end nobody may ever see. Returns whether there are any. */
+  /**
+   * Warns about payments whose end may never be seen, because the list does not clearly show them.
+   * Returns whether there are any.
+   */
   #tellMissing(open: readonly BookedRow[]): boolean {
     const isUnclear = ({ row: { result } }: BookedRow): boolean =>
       result === 'missing' || result === 'ambiguous';
@@ -225,7 +228,7 @@ class Following {
   async #sleep(ms: number): Promise<void> {
     const { clock, paging, transferSearch } = this.#books;
     const { signal } = paging;
-    // This deadline never ends by its time, but only with the signal.
+    // The deadline is there for the signal, so its own time is the longest possible.
     const deadline = new Deadline(clock, maxTimerMs, 'total', { signals: [signal] });
     try {
       await deadline.sleep(ms);
@@ -241,7 +244,7 @@ class Following {
   }
 }
 
-/** Whether the platform itself says that the credential may not read the account, or knows no such. */
+/** Whether the platform's own error, not a proxy's, says that the account is forbidden or unknown. */
 const isRefused = (error: PaymentsError): boolean =>
   error instanceof ApiError &&
   (error.status === 403 || error.status === 404) &&

@@ -14,7 +14,7 @@ import type { Integer, PageQuery, Schema } from '../schemas/primitives.ts';
 import type { RequestPipeline } from '../calls/pipeline.ts';
 import type { Trace } from '../calls/tracing.ts';
 
-/** Settings of a list of Transfers that a search for payments reads on behalf of a method. */
+/** Settings of a list that a search for payments reads. */
 export interface PageSearch {
   /** The call to which hooks attribute the page requests. Without it, each page is its own call. */
   readonly within: Trace | undefined;
@@ -67,8 +67,8 @@ export function listOf<T, Q extends PageQuery>(
     redact: api.redactOwn,
     fetch: (cursor, site, iteration) => {
       const cancel = iteration?.cancel;
-      // Each loop has a signal of its own, which identifies the scan. A page of another list that a
-      // faulty proxy sends a second time must not hide a payment from a search.
+      // The loop's own signal identifies the scan, so that a page that a faulty proxy repeats from
+      // another list cannot hide a payment.
       const scan = search && cancel;
       const timeLeft = search?.timeLeft?.();
       const circumstances = { site, within: search?.within, cancel, scan, timeLeft };

@@ -69,8 +69,8 @@ export interface ToArrayOptions {
 }
 
 /**
- * A lazy list: `await` it for the first page, `for await` it for every item. Each loop starts at
- * the first page. From its second page on, the next page is requested while you use the items.
+ * A lazy list: `await` it for the first page, `for await` it for every item, from the first page in
+ * each loop. From its second page on, the next page is requested while you use the items.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -214,10 +214,10 @@ export class Paged<T, P extends { readonly data: readonly T[] }, Position> imple
   }
 }
 
-/** Why an iteration's requests are aborted. Without a reason the runtime makes an error with a stack. */
+/** The reason with which requests are aborted. Without it, the runtime would create an error with a stack. */
 const ended = 'The loop over the list has ended.';
 
-/** Starts an iteration over a list, which aborts its requests if the caller ends it early. */
+/** Starts an iteration over a list. If the caller ends it early, its requests are aborted. */
 function startIteration<T>(
   iterate: (stop: AbortController, site: CallSite) => AsyncGenerator<T, undefined>,
   site = captureCallSite(startIteration),
@@ -234,8 +234,8 @@ function startIteration<T>(
 }
 
 /**
- * Iterates over the pages of a list. From the second page on, requests the next page as soon as a
- * page has arrived, so that the platform and the caller work at the same time.
+ * Yields the pages of a list. From the second page on, requests the next page as soon as a page has
+ * arrived, so that the platform and the caller work at the same time.
  */
 async function* iteratePages<P extends { readonly data: readonly unknown[] }, Position>(
   source: PageSource<P, Position>,
@@ -261,9 +261,8 @@ async function* iteratePages<P extends { readonly data: readonly unknown[] }, Po
     const iteration: Iteration<Position> = {
       cancel: stop.signal,
       prefetch: (next) => {
-        // A page may prefetch the next page only while the loop awaits it, because a prefetched
-        // page may arrive earlier. A page may do so only once, because a truncated page arrives
-        // twice.
+        // Only the page that the loop awaits may prefetch, because a prefetched page may arrive
+        // earlier, and only once, because a truncated page arrives twice.
         const isNext = pages > 0 && isAwaited && at === position && prefetched === undefined;
         if (isNext && !usedPositions.has(next)) prefetchPage(next);
         return isNext && prefetched !== undefined;

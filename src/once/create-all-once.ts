@@ -36,7 +36,7 @@ export interface BatchOptions extends OnceOptions {
   concurrency?: number | undefined;
   /**
    * How long the batch keeps trying one payment, in milliseconds. If no payment is decided for that
-   * long, the whole batch gives up.
+   * long, the whole batch gives up. @default 1800000
    */
   retryTimeout?: number | undefined;
   /** Control totals of your array of inputs. The batch compares them before it sends a payment. */

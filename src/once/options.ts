@@ -37,6 +37,7 @@ export interface DecideOptions extends Omit<OnceOptions, 'since'> {
    * Decides in spite of what the list shows, once the claim's request has ended, and accepts an
    * entry of another platform. Also replaces a recorded transfer, unless the list shows a transfer
    * with the reference.
+   * @default false
    */
   force?: boolean | undefined;
 }

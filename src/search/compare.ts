@@ -12,7 +12,7 @@ type Likeness = 'same' | 'unclear' | 'other';
  */
 export function compareTransfer(transfer: Transfer, input: TransferCreateInput): Likeness {
   const fields = compareFields(transfer, input);
-  // If the reference is the same, other terms prove nothing, because platforms rewrite terms.
+  // If the reference is the same, other terms prove nothing, because platforms may rewrite terms.
   if (fields === 'other') return hasSameReference(transfer, input) ? 'unclear' : 'other';
   // Descriptions are compared last, because comparing them is slow and few transfers get this far.
   const likeness = compareDescriptions(transfer.description, input.description ?? '');
@@ -26,21 +26,24 @@ export function compareTransfer(transfer: Transfer, input: TransferCreateInput):
 export const isCertainlyOther = (transfer: Transfer, input: TransferCreateInput): boolean =>
   !hasEqualTerms(transfer, input) && !hasSameReference(transfer, input);
 
-/** Whether no field of a Transfer, except for the description, certainly differs from an input. */
+/** Whether a Transfer may have the terms of an input: apart from the description, no field certainly differs. */
 export const hasEqualTerms = (transfer: Transfer, input: TransferCreateInput): boolean =>
   compareFields(transfer, input) !== 'other';
 
-/** Whether the list shows a Transfer as outgoing. A book transfer may be listed on both sides. */
+/** Whether a Transfer is not listed as incoming. A book transfer may be listed on both sides. */
 export const isOutgoing = ({ direction }: Transfer): boolean => direction !== 'incoming';
 
-/** Key made of a transfer's id and direction, because both sides of a transfer may have one id. */
+/** Key made of a transfer's id and direction, because both sides of a transfer may have the same id. */
 export function sideOf(transfer: Transfer): string | undefined {
   const { id } = transfer;
   if (!isId(id)) return undefined;
   return isOutgoing(transfer) ? id : `incoming ${id}`;
 }
 
-/** Whether a Transfer takes money from this account. If no source is listed, outgoing is enough. */
+/**
+ * Whether a Transfer takes money from this account. If the source is unclear, any direction but
+ * incoming is enough.
+ */
 export function leavesAccount({ sourceAccountId, direction }: Transfer, source: string): boolean {
   const likeness = compareIds(sourceAccountId, source);
   return likeness === 'same' || (likeness === 'unclear' && direction !== 'incoming');
@@ -54,7 +57,7 @@ export const isForeign = (
   compareIds(sourceAccountId, account) === 'other' &&
   compareIds(destinationAccountId ?? counterpartyId, account) === 'other';
 
-/** Whether a Transfer has this amount and description, and no field that certainly differs. */
+/** Whether a Transfer has an input's amount and description, and no other field that certainly differs. */
 export const isRival = (transfer: Transfer, input: TransferCreateInput): boolean =>
   transfer.description === input.description &&
   findAmountLikeness(transfer.amount, input.amount) === 'same' &&
@@ -97,7 +100,7 @@ export const findUnlikeFields = (
   return likeness === 'same' ? fields : [...fields, 'description'];
 };
 
-/** Names the fields in which two inputs, the journal's and this call's, are different payments. */
+/** Names the fields in which the recorded input and the input of this call differ. */
 export const findDifferingFields = (
   recorded: TransferCreateInput,
   input: TransferCreateInput,
@@ -117,7 +120,7 @@ export const isId = (value: unknown): value is string => isString(value) && valu
 export const isFilled = (field: unknown): boolean =>
   field !== undefined && field !== null && field !== '';
 
-/** Compares two ids exactly: an id that merely contains the other is `other`. */
+/** Compares two ids. An id that merely contains the other is `other`. */
 function compareIds(listed: unknown, expected: string): Likeness {
   if (listed === expected) return 'same';
   // Unless responses are strictly validated, the listed id may have any type.
@@ -131,8 +134,8 @@ function compareDestinations(transfer: Transfer, input: TransferCreateInput): Li
   const [[listed, expected = ''], [otherListed]] =
     input.counterpartyId === undefined ? [account, counterparty] : [counterparty, account];
   if (!isFilled(otherListed)) return compareIds(listed, expected);
-  // The platform may have added the other destination field to this Transfer. But if the expected
-  // field is missing or different, the destination is another.
+  // A platform may fill both destination fields. But if the expected field is missing or different,
+  // the destination is another.
   const isOther =
     isString(otherListed) && (!isFilled(listed) || compareIds(listed, expected) === 'other');
   return isOther ? 'other' : 'unclear';
@@ -161,7 +164,7 @@ function compareDescriptions(listed: unknown, expected: string): Likeness {
   return canBeOurs ? 'unclear' : 'other';
 }
 
-/** Whether a description has the letters of the reference. Assumption A1: docs/proof.md. */
+/** Whether a description has the letters and digits of the reference. Assumption A1: docs/proof.md. */
 const hasSameReference = (
   { description }: Transfer,
   { description: expected = '' }: TransferCreateInput,
@@ -189,7 +192,10 @@ interface Spellings {
 }
 let lastSpelled: { readonly description: string; readonly letters: Spellings } | undefined;
 
-/** The spellings of a description in letters. A search compares one with each listed transfer. */
+/**
+ * The spellings of a description in letters. The latest result is kept, because a search compares
+ * one description with each listed transfer.
+ */
 function spellInLetters(description: string): Spellings {
   if (lastSpelled?.description !== description) {
     const { plain, encoded } = spellDescription(description);
@@ -208,7 +214,7 @@ export const spellDescription = (description: string) => ({
   encoded: encodeBase64(description),
 });
 
-/** Whether one description has all letters and digits of the other, as if extended or cut off. */
+/** Whether one text contains the letters and digits of the other, as if extended or cut off. */
 function areAlike(listed: string, expected: string): boolean {
   if (isTooLong(listed) || isTooLong(expected)) return true;
   const [one, other] = [extractLetters(listed), extractLetters(expected)];
@@ -252,21 +258,21 @@ const encodeBase64 = (description: string): string =>
 const maxComparedLength = 1_000;
 export const isTooLong = (description: string): boolean => description.length > maxComparedLength;
 
-/** Matches a text of ASCII without `&`, which may begin an escaped sign. */
+/** Matches a text of ASCII without `&`, because `&` may begin an escaped sign. */
 const plainAscii = /^[\0-%'-~]*$/;
 
 /** Removes what platforms change in a description: signs, accents, white space, letter case. */
 export function extractLetters(description: string): string {
   const compared = description.slice(0, maxComparedLength);
-  // Normalizing an ASCII text changes nothing, and takes half of the time.
+  // Normalizing an ASCII text would change nothing, and would take half of the time.
   if (plainAscii.test(compared)) return compared.toUpperCase().replace(/[^A-Z\d]+/g, '');
   return (
     compared
       // A platform may escape a sign in a description as in HTML, even twice.
       .replace(/&(?:amp;)*(?:amp|lt|gt|quot|apos|nbsp|#\d{2,3}|#x[\da-f]{2});/gi, '')
       .normalize('NFKD')
-      // Upper case comes last, because only in upper case are Straße and STRASSE equal, and because
-      // a small sigma depends on the letter that follows.
+      // Upper case comes last, because Straße and STRASSE are equal only in upper case, and a small
+      // sigma depends on the letter that follows.
       .toLowerCase()
       .toUpperCase()
       .replace(/[^\p{L}\p{N}]+/gu, '')
@@ -281,18 +287,15 @@ const timePattern =
 export const hasOffset = (createdAt: unknown): boolean =>
   timePattern.exec(isString(createdAt) ? createdAt : '')?.groups?.['offset'] !== undefined;
 
-/** The earliest and latest time that a text means, because it may name no more than the minute. */
+/** The earliest and latest time that a text can mean, because the text may name only the minute. */
 interface TimeSpan {
   readonly earliest: number;
   readonly latest: number;
 }
 
 /**
- * Parses the creation time of a Transfer. Returns the earliest and the latest time that the text
- * can mean, both NaN if the text cannot be read. A time without an offset is read as UTC, like the
- * platform's other times. In this machine's time zone, a Transfer could be missed or confused with
- * an older one. A date alone, a number and everything else is not read, because its unit or time
- * zone would be a guess.
+ * Parses a Transfer's creation time; NaN unless the text is a date with a time of day. A time
+ * without an offset is read as UTC, like the platform's other times.
  */
 export function parseCreatedAt(createdAt: unknown): TimeSpan {
   const groups = timePattern.exec(isString(createdAt) ? createdAt : '')?.groups;

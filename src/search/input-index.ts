@@ -26,7 +26,7 @@ export class InputIndex<T extends HasInput> {
       const { amount, destinationAccountId, counterpartyId, description = '' } = item.input;
       append(this.#byReference, extractLetters(description), item);
       const party = extractLetters(destinationAccountId ?? counterpartyId);
-      // An input is also indexed without its amount or destination, which the list may leave out.
+      // An input is also indexed without its amount or destination, because the list may leave these out.
       for (const money of [canonicalAmount(amount), undefined]) {
         append(this.#byTerms, termsKey(money, party), item);
         append(this.#byTerms, termsKey(money, undefined), item);
@@ -48,7 +48,7 @@ export class InputIndex<T extends HasInput> {
     return found;
   }
 
-  /** Finds the inputs whose terms a listed transfer may have, whatever its description is. */
+  /** Finds the inputs whose terms a listed transfer may have. Ignores its description. */
   findByTerms(transfer: Transfer): readonly T[] {
     return this.#all.length < minIndexed ? this.#all : this.#findByTerms(transfer).flat();
   }
@@ -75,9 +75,12 @@ export class InputIndex<T extends HasInput> {
 /** Finds the inputs whose description a platform may have changed into the listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
-  /** The spellings that are no code, each with its input. */
+  /** The spellings that are not in Base64, each with its input. */
   readonly #plain: (readonly [letters: string, item: T])[] = [];
-  /** All plain spellings, because one search finds out whether any of them contains a listed one. */
+  /**
+   * All plain spellings in one text, so that one search finds out whether any of them contains the
+   * listed letters.
+   */
   readonly #text: string;
   readonly #lengths: ReadonlySet<number>;
   readonly #maxLength: number;
@@ -113,7 +116,7 @@ class DescriptionIndex<T extends HasInput> {
         if (start + length > listed.length) continue;
         add(this.#bySpelling.get(listed.slice(start, start + length)));
       }
-      // A shorter end that a spelling begins with, or a start that one ends with, is no overlap.
+      // Fewer letters at the end or start are too few for an overlap.
       if (listed.length - start < minOverlapOf('')) continue;
       add(this.#forwards.findAll(listed.slice(start)));
       add(this.#backwards.findAll(backwards.slice(start)));
@@ -126,7 +129,7 @@ class DescriptionIndex<T extends HasInput> {
 
 const reverse = (letters: string): string => letters.split('').toReversed().join('');
 
-/** Spellings in order, to find those with the same first letters by binary search. */
+/** Sorted spellings, to find those with the same first letters by binary search. */
 class SortedSpellings<T> {
   readonly #sorted: readonly (readonly [key: string, items: readonly T[]])[];
 

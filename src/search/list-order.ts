@@ -43,8 +43,8 @@ export class ListOrder {
   }
 
   /**
-   * Compares `createdAt` and `Date` of each created Transfer. If they differ too much, searches
-   * read whole lists. Undefined if searches do so anyway.
+   * Compares `createdAt` and `Date` of each created Transfer, and lets searches read whole lists if
+   * they differ too much. Undefined if searches do so anyway.
    */
   get clockCheck() {
     if (!this.#isNewestFirst) return undefined;
@@ -66,9 +66,9 @@ export class ListOrder {
 }
 
 /**
- * Checks, while the list of transfers is read, that the list is newest first, and how far back it
- * was read. The check cannot see that a list consists of groups that are each newest first, so the
- * user asserts with `platform.transfersNewestFirst` that there are none.
+ * Checks, while a list is read, whether it is newest first, and how far back it was read. The check
+ * cannot detect a list of groups that are each newest first, so the user asserts that there are
+ * none.
  */
 export class OrderCheck {
   #items = 0;
@@ -80,7 +80,7 @@ export class OrderCheck {
   read(transfers: readonly Pick<Transfer, 'createdAt'>[]): void {
     for (const { createdAt } of transfers) {
       const { earliest, latest } = parseCreatedAt(createdAt);
-      // A creation time that is unreadable, or without an offset, proves and disproves no order.
+      // A creation time that is unreadable, or without an offset, shows nothing about the order.
       if (Number.isNaN(earliest) || !hasOffset(createdAt)) {
         this.#isReadable = false;
         continue;

@@ -26,23 +26,23 @@ import {
 /** Options of `transfers.reconcile`. */
 export interface ReconcileOptions extends RequestOptions {
   /**
-   * When this payment was first tried. Pass a time from before that call, or `error.startedAt`.
-   * Without `since`, only an input with a `description` can be `found`.
+   * When this payment was first tried: a time before that call, or `error.startedAt`. Without
+   * `since`, only an input with a `description` can be `found`.
    * @default 1970
    */
   since?: Date | string | undefined;
   /**
-   * How many milliseconds this machine's clock and the platform's may differ. A Transfer from so
-   * long before `since` is `found` only by its `description`.
+   * How many milliseconds this machine's clock and the platform's may differ. A Transfer from up to
+   * that long before `since` is `found` only if your input has a `description`.
    * @default 120000
    */
   clockSkew?: number | undefined;
 }
 
 /**
- * Searches the platform's list of the source account for one payment. Reads all Transfers unless
- * the user asserts their order, which is not documented: docs/gaps.md, row 54. Every error, also of
- * an invalid argument, says that the payment is still in doubt.
+ * Searches the source account's list for one payment, the whole list unless the user asserts its
+ * order: docs/gaps.md, row 54. Each error, also of an invalid argument, says that the payment is
+ * still in doubt.
  */
 export async function reconcileTransfer(
   search: TransferSearch,
@@ -64,7 +64,7 @@ export async function reconcileTransfer(
   );
   // Without a valid `since`, a later search has to start in 1970, before the first Transfer.
   const start = parseSince(since, search.now(), issues, clockSkew) ?? epoch;
-  // With the option names, the error can say of a field of the input that the field is an option.
+  // With the option names, the error can say that an unknown field of the input is an option.
   const checkedInput = validate(argument(transferCreateInputSchema(), input), issues, () =>
     Object.keys(reconcileOptionChecks()),
   );

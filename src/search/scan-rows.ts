@@ -2,19 +2,18 @@ import { defaultClockSkew } from '../calls/options.ts';
 import type { Transfer } from '../schemas/transfer.ts';
 import { parseCreatedAt, sideOf } from './compare.ts';
 
-/** Whether a transfer was shown by the last scan, by the one before, or by both. */
+/** Bits that say whether the last scan, and the scan before, have shown a transfer. */
 const byLast = 1;
 const byPrevious = 2;
 const placeOf = (row: number): number => row >> 2;
 
 /**
- * The transfers that the scans of one list have shown, to compare the last scan with the one before.
- * A scan can miss a transfer that moves to another page meanwhile, and some lists lose transfers
- * with equal times at the end of a page. So `not_found` counts only if two scans agree. All scans
- * show nearly the same transfers, so they share one map.
+ * The transfers that the last two scans of a list have shown, to compare these scans. A scan can
+ * miss a transfer that moves to another page meanwhile, so `not_found` may need two scans that
+ * agree.
  */
 export class ScanRows {
-  /** By transfer, its place in the times below, times four, plus the scans that have shown it. */
+  /** By transfer: its place in `#times`, times four, plus the bits of the scans that have shown it. */
   readonly #rows = new Map<string, number>();
   /** The latest time that a transfer's `createdAt` can mean; `Infinity` if it is unreadable. */
   readonly #times: number[] = [];
@@ -26,12 +25,12 @@ export class ScanRows {
   /** Whether the last scan has shown a transfer twice, as if the list had changed meanwhile. */
   hasRepeats = false;
 
-  /** Whether there is a scan before the last one. */
+  /** Whether there are two scans to compare. */
   get hasPrevious(): boolean {
     return this.#scans > 1;
   }
 
-  /** Begins a scan. The last scan becomes the previous one, unless its list was not whole. */
+  /** Begins a scan. The last scan becomes the previous scan if it has read the whole list. */
   begin(isLastWhole: boolean): void {
     if (isLastWhole) {
       this.#scans += 1;
@@ -45,7 +44,7 @@ export class ScanRows {
     this.hasRepeats = false;
   }
 
-  /** Adds a page's transfers, except those that are older than any payment sought. */
+  /** Adds a page's transfers, except those without an id and those older than any payment sought. */
   add(transfers: readonly Transfer[], earliest: number, date: number): void {
     if (this.#startedAt === Number.NEGATIVE_INFINITY && date > 0) this.#startedAt = date;
     for (const transfer of transfers) {
@@ -60,9 +59,8 @@ export class ScanRows {
   }
 
   /**
-   * Whether the last scan contradicts nothing that the scan before it has shown. It has to show all
-   * of those transfers again, and others only if they are new. With `isBounded`, only transfers
-   * since a certain time were added. Without, the oldest may have left the list meanwhile.
+   * Whether the last scan shows the transfers of the scan before again, and others only if they are
+   * new. Unless `isBounded`, the oldest hundredth may have left the list meanwhile.
    */
   agree(isBounded: boolean): boolean {
     if (!this.hasPrevious) return false;

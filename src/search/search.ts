@@ -44,7 +44,7 @@ export type Reconciliation =
   | {
       /** None of the Transfers that were read matches the payment. */
       readonly result: 'not_found';
-      /** How many Transfers the search has read. */
+      /** How many Transfers the last scan of the list has read. */
       readonly scanned: number;
     };
 
@@ -63,22 +63,22 @@ export interface Search<Input extends TransferCreateInput = TransferCreateInput>
   readonly earliest: number | undefined;
   /** Ids of transfers that an operator has decided to be other payments than this one. */
   readonly dismissed?: ReadonlySet<unknown> | undefined;
-  /** Set if `not_found` sends a payment that somebody may have sent already. */
+  /** Set if the payment may be sent after `not_found`, although an earlier request may have paid. */
   readonly takeover?: Takeover | undefined;
 }
 
 /**
- * The scans that `not_found` needs: one, if nothing is sent after it; two that agree, if the list
- * has several pages (`confirmed`); or two that agree in any case (`twice`).
+ * The scans that `not_found` needs. `once`: one; `confirmed`: two that agree if the list has
+ * several pages; `twice`: two that agree in any case.
  */
 export type Scans = 'once' | 'confirmed' | 'twice';
 
 /** Since when a request of the payment may have taken effect. */
 export interface Takeover {
   readonly since: number;
-  /** Whether `since` is a time of the platform, or else of this machine's clock. */
+  /** Whether `since` is by the platform's clock. Otherwise `since` is by this machine's clock. */
   readonly isPlatformTime: boolean;
-  /** Whether a transfer with the payment's terms may be the payment, whatever its description is. */
+  /** Whether a transfer with the payment's terms may be the payment in spite of another description. */
   readonly comparesTerms: boolean;
 }
 
@@ -107,7 +107,7 @@ export const reconcileCall: CallIdentity = {
 const maxQuietPages = 50;
 const slowSearchWarning = `payments-platform-sdk: a search for a payment has read more than ${maxQuietPages} pages of its account's transfers.\nWhat helps: platform.transfersNewestFirst with since, createAllOnce for many payments, or a store that need not be searched first.`;
 
-/** How many scans at most, of which two have to agree. Some lists never stop growing. */
+/** The limit of scans, of which two in a row have to agree. Some lists never stop growing. */
 export const maxScans = 3;
 export const movingList = `showed other transfers in each of ${maxScans} scans`;
 
@@ -117,7 +117,7 @@ export const maxCandidates = 1_000;
 /** If two clocks differ by more, a cached `Date` header or a missing clock may be the cause. */
 const maxClockDifference = 24 * 60 * 60_000;
 
-/** The year 1970, which is before every Transfer. */
+/** The year 1970, because every Transfer is later. */
 export const epoch = 0;
 
 const pageSizes = [100, 97, 89] as const;
@@ -132,7 +132,7 @@ export function createPageSizes(): () => number {
   return () => pageSizes[next++ % pageSizes.length] ?? largestPage;
 }
 
-/** A Transfer that may be the payment, whenever the Transfer was created. */
+/** A Transfer that may be the payment. Its creation time is compared later. */
 interface Candidate {
   readonly transfer: Transfer;
   readonly isSame: boolean;
@@ -150,9 +150,9 @@ interface SoughtPayment {
 
 /** What the scans of a list have shown so far. */
 export interface ScanState {
-  /** The transfers that may be a payment sought. */
+  /** The transfers that the scans have shown, to compare the scans. */
   readonly rows: ScanRows;
-  /** Older transfers than this are no payment sought, by the first page of all scans. */
+  /** Transfers older than this are no payment sought. Set by the first page. */
   earliest: number | undefined;
   /** How many transfers the last scan has read. */
   count: number;
@@ -228,15 +228,15 @@ export class TransferSearch {
     }
   }
 
-  /** Searches for one payment the list of its source account. */
+  /** Searches the list of a payment's source account for that payment. */
   async searchOne(search: Search, options: ScanOptions): Promise<Reconciliation> {
     const findings = await this.search(search.input.sourceAccountId, [search], options);
     return requireResult(findings[0] as Finding);
   }
 
   /**
-   * Scans the list until each payment is found, or until the list no longer changes. If the list
-   * still changes in scan `maxScans`, each payment that was not found gets an error as its finding.
+   * Scans the list until each payment is found or enough scans agree. After `maxScans` scans,
+   * `not_found` becomes an error for each payment that needs scans that agree.
    */
   async #scanUntilDecided(
     source: string,
@@ -281,9 +281,8 @@ export class TransferSearch {
   }
 
   /**
-   * Reads the list once, page by page, until the list ends, has come to transfers before `bound`,
-   * or shows a problem. Writes to `state` what the pages show beside their transfers. The caller
-   * has to check `state.problem`.
+   * Reads the list page by page, until the list ends, has come to transfers before `bound`, or
+   * shows a problem. The caller has to check `state.problem`.
    */
   async *scan(
     source: string,
@@ -310,14 +309,14 @@ export class TransferSearch {
       const own = page.data.filter((transfer) => !isForeign(transfer, source));
       if (isFiltered && own.length < page.data.length) warn(ignoredFilter);
       state.count += page.data.length;
-      // All scans compare the same transfers, although each page may show another clock difference.
+      // Set once, so that all scans compare the same transfers although pages show different clock differences.
       state.earliest ??= bound(state.ahead);
       state.rows.add(own, state.earliest, date);
       yield page.data;
       if (order === undefined) continue;
       order.read(page.data);
       if (order.isContradicted) this.listOrder.reportDisorder(reportDrift);
-      // `bound` only decides where a scan may stop. Older transfers that were read count, too.
+      // `bound` only decides where a scan may stop. Older transfers that were read are compared, too.
       if (state.ahead !== undefined && order.hasReached(bound(state.ahead))) return;
     }
   }
@@ -326,7 +325,7 @@ export class TransferSearch {
 const ignoredFilter =
   'payments-platform-sdk: the list of one account shows transfers of others, so the platform ignores the filter. Pass platform.transfersFilter: its true name or false.';
 
-/** Whether the last scan of a list contradicts nothing that the scan before it has shown. */
+/** Whether the last two scans of a list agree. */
 export const agree = ({ rows, earliest = epoch }: ScanState): boolean =>
   rows.agree(earliest > Number.NEGATIVE_INFINITY);
 
@@ -337,8 +336,8 @@ function countScans({ scans }: Search, pages: number): number {
 }
 
 /**
- * Returns a time of the platform before which no payment sought was made, given how far this
- * machine's clock is ahead of the platform's; `-Infinity` if there is no such time.
+ * Returns a time of the platform before which no payment sought was made, or `-Infinity`. `ahead`
+ * says how far this machine's clock is ahead of the platform's.
  */
 export type Bound = (ahead: number | undefined) => number;
 
@@ -358,9 +357,9 @@ const createBound = (payments: readonly SoughtPayment[]): Bound => {
   };
 };
 
-/** A time before which a payment was not made, by this machine's clock, whose error is allowed for. */
+/** A time before which a payment was not made, by this machine's clock, minus the error of that clock. */
 function earliestOf({ earliest, clockSkew = defaultClockSkew, takeover }: Search): number {
-  // After a takeover the payment is sent, and this machine's clock may have been wrong at the claim.
+  // A takeover may pay again, and this machine's clock may have been wrong at the claim.
   if (takeover?.isPlatformTime === false) return Number.NEGATIVE_INFINITY;
   const unknown = takeover === undefined ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return (earliest ?? unknown) - clockSkew;
@@ -391,15 +390,18 @@ async function addCandidate(
   const key = isId(transfer.id) ? transfer.id : transfer;
   const isSame = likeness === 'same';
   const side = isOutgoing(transfer) ? outgoing : incoming;
-  // A list that grows while it is read may show one Transfer on two pages. The second replaces the
-  // first only if it certainly is the payment.
+  // A list that grows while it is read may show a Transfer on two pages. The later copy replaces
+  // the earlier only if it certainly is the payment.
   if (side.has(key) && !isSame) return;
   if (!isSame && (await isOtherPayment?.(transfer, input)) === true) return;
   if (!side.has(key) && outgoing.size + incoming.size === maxCandidates) payment.hasTooMany = true;
   else side.set(key, { transfer, isSame });
 }
 
-/** Whether a transfer has the terms of a payment that is taken over, and is not from before it. */
+/**
+ * Whether a transfer may have the terms of a payment that is taken over, and may be from after its
+ * first request.
+ */
 function mayBeTakenOver(transfer: Transfer, { input, takeover }: Search, ahead = 0): boolean {
   if (takeover?.comparesTerms !== true || !hasEqualTerms(transfer, input)) return false;
   const since = takeover.since - (takeover.isPlatformTime ? 0 : ahead) - defaultClockSkew;
@@ -421,7 +423,7 @@ function findPageProblem(
   if (isCached) return 'has a page from a cache (header age)';
   if (hasMore && data.length === 0) return 'has an empty page, and reports that more follow';
   if (!hasMore && nextCursor) return 'reports that no page follows, and has a cursor for one';
-  // The items of a page are checked here, because only strict validation has checked them before.
+  // The items of a page are checked here, because without strict validation nothing has checked them before.
   const isReadable = data.every((item) => Object(item) === item);
   return isReadable ? undefined : 'contains an item that is not a transfer';
 }
@@ -441,15 +443,15 @@ function compareTime(
   if (latest < start - clockSkew - ahead) return 'too_old';
   if (!hasReference(input)) return start > epoch && earliest >= start ? 'in_time' : 'unclear';
   if (start === epoch) return 'in_time';
-  // A payment with a reference is not confused with an earlier one, so its time may differ as much
-  // as the clocks do. But a machine whose clock is days off more likely has no clock.
+  // The reference tells the payment from earlier ones, so its time may differ by as much as the
+  // clocks do. A difference of days more likely means that a clock is not set.
   const tolerance = clockSkew + Math.min(ahead, maxClockDifference);
   return latest >= start - tolerance ? 'in_time' : 'unclear';
 }
 
 /**
- * Decides about a payment after a whole scan, which alone shows how far the clocks differ. Returns
- * `found` only if one transfer certainly is the payment and no other transfer may be.
+ * Decides about a payment after a whole scan, because the scan shows how far the clocks differ.
+ * Returns `found` only if one transfer certainly is the payment, without a rival.
  */
 function decide(
   { search, input, outgoing, incoming, hasTooMany }: SoughtPayment,
@@ -475,8 +477,8 @@ function decide(
   if (only !== undefined && certain.length + rivals.length === 1) {
     return { result: 'found', transfer: only };
   }
-  // The list may show a book transfer only as incoming, as the payment itself or as its other side.
-  // How `direction` is set is not documented: docs/gaps.md, row 42.
+  // A book transfer may be listed only as incoming: as the payment itself or as its other side. How
+  // `direction` is set is not documented: docs/gaps.md, row 42.
   const arriving = [...incoming]
     .filter(([key]) => !outgoing.has(key))
     .map(([, { transfer }]) => transfer)
@@ -488,9 +490,8 @@ function decide(
 }
 
 /**
- * The error of a failed search, which leaves the payment in doubt. A 401 for the search does not
- * mean that the payment was rejected, and a job that starts over because the search sent nothing
- * would pay twice.
+ * Rewrites the error of a failed search, so that the payment stays in doubt. A 401 for the search,
+ * for example, does not mean that the payment was rejected.
  */
 export function stillInDoubt(error: PaymentsError, start: number): PaymentsError {
   const facts = {

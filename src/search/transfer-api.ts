@@ -23,7 +23,7 @@ export class TransferApi {
     this.#filter = filter;
   }
 
-  /** Whether the platform can list the Transfers of one Account alone. */
+  /** Whether the platform can list the Transfers of a single Account. */
   get isFiltered(): boolean {
     return this.#filter !== false;
   }

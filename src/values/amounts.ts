@@ -5,8 +5,8 @@ import { formatAmount, parseAmount } from '../internal/amounts.ts';
 import { issueAt, withHint, type Problem } from '../internal/issues.ts';
 
 /**
- * Adds decimal strings exactly. Each may have a minus, at most 30 digits before the point and at
- * most 18 after it. Without any string the sum is `'0'`.
+ * Adds decimal strings exactly; without any string the sum is `'0'`. Each may have a minus, at most
+ * 30 digits before the point and at most 18 after it.
  * @throws {@link ValidationError} for anything else, such as a number
  * @example
  * ```ts
@@ -31,8 +31,8 @@ function sum(amounts: Iterable<string>): bigint {
 }
 
 /**
- * Compares two decimal strings exactly, for `sort` or a limit. Returns -1, 0 (also for `'1.5'` and
- * `'1.50'`) or 1. The strings have the form that {@link sumAmounts} describes.
+ * Compares two decimal strings of the form that {@link sumAmounts} describes, for `sort` or a
+ * limit. Returns -1, 0 (also for `'1.5'` and `'1.50'`) or 1.
  * @throws {@link ValidationError} for anything else, such as a number
  * @example
  * ```ts
