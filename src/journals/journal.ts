@@ -9,7 +9,7 @@ export interface JournalTransition {
   readonly at: number;
   /** State of the payment's entry after the change. */
   readonly state: 'sending' | 'ambiguous' | 'paid' | 'not_paid';
-  /** Operator who recorded the change by `transfers.decide`. Absent if a call made it. */
+  /** Operator named by `transfers.decide`. Absent if a call made the change, or no name was passed. */
   readonly by?: string | undefined;
   /** Name of the machine that wrote the change to the journal. */
   readonly host?: string | undefined;
@@ -19,7 +19,7 @@ export interface JournalTransition {
   readonly transferId?: string | undefined;
 }
 
-/** What `prune` with `keepReferences` leaves of a payment's input: the reference alone. */
+/** What `prune` with `keepReferences` leaves of a payment's input. */
 interface PrunedInput extends Partial<Record<Exclude<keyof OnceInput, 'description'>, undefined>> {
   /** The reference of the payment. */
   readonly description: string;
@@ -31,11 +31,7 @@ interface CommonEntry<Input = OnceInput> {
   readonly input: Input;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
-  /**
-   * The changes of the entry, oldest first: at most the first change and the latest 31. If the
-   * platform rejects the first request, the SDK removes the entry with its history. Absent if
-   * another program wrote the entry.
-   */
+  /** The first change of the entry and the latest 31, oldest first. Absent if another program wrote the entry. */
   readonly history?: readonly JournalTransition[] | undefined;
   /** Ids of at most 1,000 transfers that were listed when an operator recorded `not_paid`. */
   readonly dismissed?: readonly string[] | undefined;
@@ -70,7 +66,7 @@ interface ClaimedEntry extends CommonEntry {
 
 /** Entry of a payment that a call has claimed and may be sending. */
 export interface SendingEntry extends ClaimedEntry {
-  /** State of a payment whose call is in progress, or whose process died during the call. */
+  /** State of a payment that a call is making, or whose outcome a call has left unknown. */
   readonly state: 'sending';
 }
 
@@ -81,8 +77,8 @@ export interface AmbiguousEntry extends ClaimedEntry {
   /** Ids of the transfers that may be the payment, at most ten. */
   readonly candidates: readonly string[];
   /**
-   * The reference of another payment that the journal records with the one candidate. Then only
-   * `transfers.decide`, or a listed transfer with this very reference, ends the doubt.
+   * Reference of another payment for which the journal records the same transfer. Then only
+   * `transfers.decide`, or a listed transfer with this payment's reference, ends the doubt.
    */
   readonly sharedWith?: string | undefined;
 }
@@ -95,7 +91,7 @@ export interface PaidEntry extends CommonEntry<OnceInput | PrunedInput> {
   readonly transferId: string;
   /** Time when the payment was recorded as paid, in milliseconds by the journal's clock. */
   readonly paidAt: number;
-  /** The name that was passed as `by` to `transfers.decide`. Absent without one. */
+  /** The name that was passed as `by` to `transfers.decide`, if any. */
   readonly resolvedBy?: string | undefined;
 }
 
@@ -124,18 +120,18 @@ export interface OpenPayment {
 }
 
 /**
- * When `createOnce` searches the platform's list before it claims a payment of which the store has
- * no entry, because the store may have lost it. `always`: if the store may lose what it has
- * acknowledged, or after a backup was restored. `first_day`: until a day after the store's first
- * claim, as the store may be new because an older one was lost. `never`: if neither is possible.
+ * When `createOnce` searches the platform's list for a payment without an entry, because the store
+ * may have lost the entry. `always`: the store may lose entries, or a backup was restored;
+ * `first_day`: on the first day of a store, because it may replace a lost one; `never`: neither is
+ * possible.
  */
 export type SearchFirst = 'always' | 'first_day' | 'never';
 
-/** The payment to which `Journal.similar` lists similar ones. */
+/** The payment for which `Journal.similar` lists similar payments. */
 interface SimilarTerms {
   /** The base URL of the platform. */
   readonly platform: string;
-  /** The input of the payment, whose description does not count. */
+  /** The input of the payment. Its description is ignored. */
   readonly input: TransferCreateInput;
 }
 
@@ -154,15 +150,16 @@ export interface PruneOptions {
   /** Prunes only payments that were recorded as paid before this time. */
   paidBefore: Date;
   /**
-   * Keeps each entry with its reference and transfer, and removes the terms of the payment alone,
-   * so that a repeated call does not pay again. Default: false.
+   * Keeps the reference and transfer of each entry, and removes only the terms of the payment, so
+   * that a repeated call does not pay again. Default: false.
    */
   keepReferences?: boolean | undefined;
 }
 
 /**
  * Where `transfers.createOnce` records a payment before sending it, shared by all processes that
- * pay. `swap` resolves once the entry is on disk, because a lost entry permits another payment. Errors with `retryable: false` are not retried.
+ * pay. `swap` must resolve only once the entry is on disk, because a lost entry permits another
+ * payment; an error with `retryable: false` is not retried.
  * @example
  * ```ts
  * import { isDeepStrictEqual } from 'node:util';
@@ -187,7 +184,7 @@ export interface Journal {
   read(reference: string): Promise<JournalEntry | undefined>;
   /**
    * Replaces the payment's entry by `after`, in one atomic step, if the entry still equals
-   * `before`. Undefined stands for no entry. Resolves to whether the entry was `before`.
+   * `before`. Undefined stands for no entry. Resolves to whether the entry was replaced.
    */
   swap(
     reference: string,
@@ -197,8 +194,8 @@ export interface Journal {
   /** Reads the time in milliseconds. All processes must read the same clock for one reference. */
   now(reference: string): Promise<number>;
   /**
-   * Lists an {@link OpenPayment} for each that is `sending` or `ambiguous`, in any order. An entry that cannot be
-   * read is listed as it is stored. `transfers.listUndecided` needs this method.
+   * Lists the payments that are `sending` or `ambiguous`, in any order, and entries that cannot be
+   * read as they are stored. `transfers.listUndecided` needs this method.
    */
   open?(): AsyncIterable<OpenPayment>;
   /**
@@ -207,36 +204,36 @@ export interface Journal {
    */
   prune?(options: PruneOptions): Promise<number>;
   /**
-   * Finds the reference of the paid entry that names this platform and transfer. Undefined if there
-   * is none. With it, no two payments are recorded with one transfer, in any process.
+   * Finds the reference of the paid entry that names this platform and transfer; undefined if there
+   * is none. With `find`, `swap` must not record one transfer for two payments.
    */
   find?(platform: string, transferId: string): Promise<string | undefined>;
   /**
-   * Lists the payments, other than `not_paid`, with this source, recipient, amount by value,
-   * currency (USDC if absent) and platform, first claimed since a time by the journal's clock,
-   * newest first. For `similar` of `authorize`.
+   * For `similar` of `authorize`: lists payments first claimed since a time by the journal's clock,
+   * newest first, without `not_paid`. Source, recipient, amount by value, currency (USDC if absent)
+   * and platform have to be equal.
    */
   similar?(terms: SimilarTerms, since: number): Promise<readonly SimilarEntry[]>;
   /**
-   * Reads when the store got its first entry, in milliseconds by the journal's clock. Undefined if
-   * the store has never had one, 0 if that time is unknown. Needed for `searchFirst: 'first_day'`.
+   * Reads when the store got its first entry, in milliseconds by the journal's clock: undefined if
+   * never, 0 if that time is unknown. Needed for `searchFirst: 'first_day'`.
    */
   firstClaimAt?(): Promise<number | undefined>;
   /** When `createOnce` searches the platform's list before a first claim. Default: `never`. */
   readonly searchFirst?: SearchFirst;
 }
 
-/** A journal of this package, which can always list open payments and prune paid ones. */
+/** A journal of this package, with `open`, `prune` and `find`. */
 export interface FullJournal extends Journal {
-  /** Lists, page by page, every open payment and every entry that cannot be read. */
+  /** Lists the open payments and the entries that cannot be read. */
   open(): AsyncIterable<OpenPayment>;
-  /** Removes `paid` entries, or their terms, in steps, and resolves to how many. */
+  /** Removes old `paid` entries, or their terms, and resolves to how many. */
   prune(options: PruneOptions): Promise<number>;
   /** Finds the payment whose paid entry names a transfer of a platform. */
   find(platform: string, transferId: string): Promise<string | undefined>;
   /** Reads when the store got its first entry; 0 if that time is unknown. */
   firstClaimAt(): Promise<number | undefined>;
-  /** When `createOnce` searches the list before a first claim, as the option says. */
+  /** When `createOnce` searches the list before a first claim. */
   readonly searchFirst: SearchFirst;
   /**
    * Throws if the store may have lost its latest claims. Called right before a payment is sent.
@@ -246,9 +243,8 @@ export interface FullJournal extends Journal {
 }
 
 /**
- * A failure of a journal that lasts until an operator repairs the setup. Code in once/ only checks
- * `retryable: false`, because that code imports only types of this folder, and users write
- * journals, too.
+ * A failure of a journal that lasts until an operator repairs the setup. Code in once/ checks only
+ * `retryable: false`, because users write journals, too.
  */
 export class LastingJournalError extends Error {
   readonly retryable = false;
@@ -258,7 +254,7 @@ export class LastingJournalError extends Error {
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** Parses the stored text of an entry without checking fields. If not JSON, returns the text. */
+/** Parses the stored text of an entry without checking fields. Returns the text if it is no JSON object. */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);
@@ -268,7 +264,7 @@ export function parseEntry(stored: string): JournalEntry {
   }
 }
 
-/** A row of a store's table, with its values by the names of the columns. */
+/** A row of a store's table, with its values by column name. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** Parses a row with a payment's reference and entry. */
@@ -283,7 +279,7 @@ export const parseSimilar = (row: StoredRow): SimilarEntry => ({
   claimedAt: Number(row['claimed_at']),
 });
 
-/** Lists undecided payments. `readPage` reads the rows that may be open after a reference. */
+/** Yields the undecided payments. `readPage` reads the next rows that may be open, after the last reference. */
 export async function* listOpen(
   readPage: (last: string) => Promise<readonly StoredRow[]>,
 ): AsyncGenerator<OpenPayment, void> {
@@ -292,7 +288,7 @@ export async function* listOpen(
     const page: readonly StoredRow[] = await readPage(last);
     const rows = page.map(parseRow);
     for (const { reference, entry } of rows) {
-      // A row that another program wrote may lack its columns, and then counts as open.
+      // Another program may have written a row without its columns, which the store then counts as open.
       if (isUndecided(entry)) yield { reference, entry };
     }
     last = rows.length < pageSize ? undefined : rows.at(-1)?.reference;
@@ -300,9 +296,9 @@ export async function* listOpen(
 }
 
 /**
- * Swaps an entry that a store keeps as text. First expects the text that this package writes. If
- * that swap is lost, another program may have rewritten the JSON, so the stored text is read once
- * and expected if its values equal `before`. `swap` resolves to undefined or false if it was lost.
+ * Swaps an entry that a store keeps as text. If `swap` resolves to undefined or false, tries once
+ * more with the stored text if its values equal `before`, because another program may have
+ * rewritten the JSON.
  */
 export async function swapByValues<T>(
   before: JournalEntry | undefined,
@@ -333,7 +329,10 @@ export function columnsOf(entry: JournalEntry) {
   return { isOpen: isUndecided(entry), platform, transferId, paidAt, ...similarColumnsOf(entry) };
 }
 
-/** The terms by which a payment is found, and the time of its first claim. Null if not paid. */
+/**
+ * The terms and the time of the first claim, by which `similar` finds a payment. Null for a
+ * `not_paid` or pruned entry.
+ */
 function similarColumnsOf(entry: JournalEntry) {
   const claimedAt = readFirstClaimTime(entry);
   const { platform, input } = entry;
@@ -357,14 +356,17 @@ function readFirstClaimTime(entry: JournalEntry): number {
 /** How many payments a journal lists: the 100 that `authorize` gets, and perhaps the payment itself. */
 export const maxSimilar = 101;
 
-/** The version of a store, as this package writes stores. Stores of 0.3 and 0.4 have no version. */
+/** The version that this package writes to a store. Stores of 0.3 and 0.4 have none. */
 const storeVersion = 2;
 
-/** The text that a store keeps about itself. A time of 0 means that the first claim is not known. */
+/** The text that a store keeps about itself. A `firstClaimAt` of 0 means that the time is not known. */
 export const describeStore = (firstClaimAt: number): string =>
   JSON.stringify({ version: storeVersion, firstClaimAt });
 
-/** Reads the time of the first claim from a store's first row, whose reference is empty. */
+/**
+ * Reads the time of the first claim from the reserved row with the empty reference, which sorts
+ * first. Returns 0 if another row is first.
+ */
 export const readFirstRow = (row: StoredRow | undefined): number | undefined => {
   if (row === undefined) return undefined;
   return row['reference'] === '' ? readFirstClaim(String(row['entry'])) : 0;
@@ -379,13 +381,13 @@ export function readFirstClaim(stored: string): number {
   );
 }
 
-/** The error about a store of 0.3 or 0.4, which lacks what this version finds payments by. */
+/** Creates the error about a store of 0.3 or 0.4, because it lacks what this version finds payments by. */
 export const needsMigration = (store: string): LastingJournalError =>
   new LastingJournalError(
     `${store} was made by version 0.3 or 0.4 of payments-platform-sdk.\nStop the processes that pay, and run once: payments-journal migrate (docs/journals.md).`,
   );
 
-/** Says once that a store has no entries yet, because the journal of before may have been lost. */
+/** Warns that a store is new, because an earlier journal may have been lost. */
 export function warnOfNewStore(store: string, more = ''): void {
   if (isTestRun()) return;
   warn(
@@ -401,10 +403,7 @@ export const isOpen = (entry: JournalEntry | undefined): entry is OpenEntry =>
 export const isUndecided = (entry: JournalEntry | undefined): entry is OpenEntry =>
   entry !== undefined && entry.state !== 'paid' && entry.state !== 'not_paid';
 
-/**
- * Throws if options have a name that is not known, because what it was meant to do would not be
- * done: a misspelt keepReferences would remove what it has to keep, and 0.4 had other names.
- */
+/** Throws for an unknown option, because a misspelt `keepReferences` would remove what it has to keep. */
 export function rejectOthers(owner: string, others: object, known: string): void {
   const [unknown] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (unknown !== undefined) throw new Error(`${owner}: ${unknown} is unknown; expected ${known}.`);
@@ -422,8 +421,8 @@ export function readPaidBefore(options: PruneOptions): number {
 }
 
 /**
- * The entry without the terms of its payment, which keeps the reference and the transfer. Undefined
- * unless the payment was paid before that time and the entry has terms.
+ * Returns a paid entry without the terms of its payment. Undefined if it was not paid before that
+ * time, or has no terms.
  */
 export function dropTerms(entry: JournalEntry, paidBefore: number): PaidEntry | undefined {
   // Another program may have written the entry, so the input may be missing.
@@ -434,8 +433,8 @@ export function dropTerms(entry: JournalEntry, paidBefore: number): PaidEntry | 
 }
 
 /**
- * Text of the stored entries whose terms `prune` has not dropped yet. The quotes of a reference are
- * escaped, so no reference contains this text.
+ * Text that a stored entry contains until `prune` drops its terms. No reference contains this text,
+ * because its quotes are escaped in the entry.
  */
 export const termsMark = '"sourceAccountId"';
 

@@ -45,16 +45,16 @@ CREATE UNIQUE INDEX IF NOT EXISTS payments_journal_transfer ON payments_journal 
 CREATE INDEX IF NOT EXISTS payments_journal_terms ON payments_journal (terms, claimed_at)
   WHERE terms IS NOT NULL`;
 
-/** SQL that casts a parameter to a number, because some drivers send texts as texts. */
+/** SQL that reads a parameter as a number, because the journal passes all values as text. */
 const toNumberSql = (parameter: string): string =>
   `CAST(CAST(${parameter} AS text) AS double precision)`;
 
 /** Codes of PostgreSQL: a column that does not exist, and a value that has to be unique. */
 const undefinedColumn = '42703';
 const uniqueViolation = '23505';
-/** Codes of a statement that was rolled back because of others beside it, so may be repeated. */
+/** Codes of a statement that conflicted with another transaction, and may be repeated. */
 const conflicts = ['40001', '40P01'];
-/** How often a statement is repeated, and the first wait before that at most, which then doubles. */
+/** How often such a statement is repeated, and the longest first wait, which doubles each time. */
 const maxRepeats = 8;
 const repeatDelayMs = 20;
 
@@ -98,9 +98,9 @@ const insideTransaction =
   'postgresJournal: query runs inside a transaction of the caller, as typeorm-transactional and the CLS of Sequelize arrange without being asked. If that transaction is rolled back, the journal forgets the payment and the next call pays again.\nGive the journal a pool of its own, or call createOnce outside of the transaction.';
 
 /**
- * A journal in a PostgreSQL table, see {@link postgresJournalTable}. If you fail over to an
- * asynchronous standby, pass `searchFirst: 'always'`. `query` must run each statement outside of
- * transactions, because a claim inside a transaction is rejected.
+ * A journal in a PostgreSQL table, see {@link postgresJournalTable}; `query` must run each
+ * statement outside of transactions. If you fail over to an asynchronous standby, pass
+ * `searchFirst: 'always'`.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -151,13 +151,13 @@ export function postgresJournal(
       const isConflict = conflicts.some((state) => hasState(error, state));
       if (!isConflict || repeats === maxRepeats) throw error;
     }
-    // At random, so that two calls do not meet again.
+    // The wait is random, so that two calls do not conflict again.
     await new Promise((resolve) =>
       setTimeout(resolve, Math.random() * repeatDelayMs * 2 ** repeats),
     );
     return runQuery(sql, values, repeats + 1);
   };
-  /** Runs a statement, and resolves to its rows, which must have this column. */
+  /** Runs a statement, and resolves to its rows. Rejects if a row lacks the column. */
   const queryRows = async (
     column: string,
     sql: string,
@@ -179,9 +179,9 @@ export function postgresJournal(
     return row;
   };
   /**
-   * Replaces the entry by `after` if the stored entry still is `before`. Resolves to the row, or to
-   * undefined if nothing was written. After an update, `age` is 0 or less if this transaction also
-   * wrote `before`.
+   * Replaces the stored entry `before` by `after`, and resolves to the row, or to undefined if
+   * nothing was written. After an update, `age` is 0 or less if the same transaction wrote
+   * `before`.
    */
   const write = (
     reference: string,
@@ -220,7 +220,7 @@ export function postgresJournal(
     const [row] = await queryRows('now', sql);
     return Number(row?.['now']);
   };
-  /** Reads the reserved row that describes the store, whose reference is empty and so comes first. */
+  /** Reads the reserved row that describes the store. Its empty reference sorts first. */
   const firstClaimAt = async (): Promise<number | undefined> => {
     // Names a column that a table of 0.4 lacks, so that its error comes before the first swap.
     const sql = `SELECT reference, entry, claimed_at FROM ${table} ORDER BY reference LIMIT 1`;
@@ -239,11 +239,9 @@ export function postgresJournal(
   /** The latest reading of the database's clock, in milliseconds. */
   let latestTime = 0;
   /**
-   * Writes a claim, and withdraws it if the claim is part of a transaction of the caller, because a
-   * rollback would remove the claim. Only in such a transaction is age(xmin) of the written row 0
-   * or less. The first claim is always checked, because the check also shows what `query` returns
-   * for an UPDATE. A later claim is checked if its transaction started before the latest reading of
-   * the clock.
+   * Writes a claim, but withdraws it if age(xmin) of 0 or less shows a transaction of the caller,
+   * because a rollback would remove the claim. After a first proof, checks only a claim whose
+   * transaction started before the latest reading of the clock.
    */
   const claim = async (
     reference: string,
@@ -274,8 +272,8 @@ export function postgresJournal(
     throw problem;
   };
   /**
-   * Removes the terms of the entries of the page after a reference. Resolves to how many entries
-   * these were, and to the last reference of the page, which is undefined after the last page.
+   * Removes the terms from the page of entries after a reference. Resolves to how many entries it
+   * changed, and to the last reference, which is undefined after the last page.
    */
   const dropTermsAfter = async (start: string, paidBefore: number) => {
     const isOld = `paid_at < ${toNumberSql('$2')} AND strpos(entry, '${termsMark}') > 0`;
@@ -288,7 +286,7 @@ export function postgresJournal(
     });
     const last = rows.at(-1)?.['reference'];
     if (changes.length === 0) return { count: 0, last };
-    // One JSON text, because a statement for each entry would take a page of them 1,000 replies.
+    // Sends the page as one JSON text, because a statement for each entry would take 1,000 round trips.
     const sql = `UPDATE ${table} AS journal SET entry = page.after, terms = NULL, claimed_at = NULL, changed_at = clock_timestamp()
 FROM json_to_recordset(CAST(CAST($1 AS text) AS json)) AS page (reference text, before text, after text)
 WHERE journal.reference = page.reference AND journal.entry = page.before RETURNING journal.reference`;
@@ -318,12 +316,12 @@ WHERE journal.reference = page.reference AND journal.entry = page.before RETURNI
         const sql = `SELECT reference FROM ${table} WHERE reference = $1`;
         return (await change(sql, reference)) === undefined;
       }
-      // A rollback would remove the description of the store with the claim, so it is looked for
+      // A rollback would also remove the row that describes the store, so that row is looked for
       // until a claim has shown that there is no transaction.
       if (after !== undefined && !hasProof) await describeNewStore();
       if (after?.state === 'sending') return claim(reference, before, after);
       const row = await write(reference, before, after);
-      // Rejects a paid entry in the same transaction as its claim, as a rollback would remove both.
+      // Rejects a paid entry in the same transaction as its claim, because a rollback would remove both.
       if (after?.state === 'paid' && Number(row?.['age']) <= 0) {
         throw new LastingJournalError(insideTransaction);
       }
@@ -380,7 +378,7 @@ function describeColumns(entry: JournalEntry) {
   return { sql, values };
 }
 
-/** Loses the swap whose transfer is the payment of another reference, as a unique index reports. */
+/** Turns the error of the unique index into a lost swap, because another reference has the transfer. */
 function ignoreTakenTransfer(error: unknown): undefined {
   if (!hasState(error, uniqueViolation)) throw error;
 }

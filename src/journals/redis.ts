@@ -27,8 +27,8 @@ export type RedisCommand = (...args: [name: string, ...args: string[]]) => Promi
 
 export const keyPrefix = 'payments:journal:';
 /*
- * The journal's own keys begin like those of the entries, so that one pattern of an ACL covers all
- * of them, and contain a capital letter, which no entry's key has.
+ * The journal's own keys begin like the keys of entries, so that one pattern of an ACL covers both.
+ * A capital letter tells them apart, because an entry's key has none.
  */
 /** Key of the sorted set of open payments. The member '' marks the set as complete. */
 export const indexKey = `${keyPrefix}Open`;
@@ -43,10 +43,9 @@ const onOtherNode = 2;
 const notDescribed = 3;
 
 /*
- * Swaps a payment's entry, and keeps the index and the key of the paid transfer up to date. A
- * client may add a prefix to keys, so the script derives the other names from the key that the
- * server gets. In a cluster these keys may be on other nodes, so without a reference the script
- * swaps the entry alone.
+ * Swaps an entry, and updates the index and the key of the paid transfer. Derives their names from
+ * KEYS[1], because a client may add a prefix; without a reference, as in a cluster, swaps only the
+ * entry.
  */
 const swapScript = `local before, after, reference, isOpen, keepFor = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local base = string.sub(KEYS[1], 1, -#reference - 1)
@@ -79,15 +78,15 @@ else redis.call('SET', KEYS[1], after, 'PX', keepFor) end
 if reference ~= '' and isOpen == '' then redis.call('ZREM', index, reference) end
 return ${won}`;
 
-/** Sets a key if the key still has the expected value, where no value is an empty text. */
+/** Sets a key if the key still has the expected value. An empty text stands for no value. */
 const replaceScript = `if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
 /**
- * Creates a Lua script for one Redis node that reads a page of entries, and runs `use` on each. An
- * entry that is no JSON object has no `value`.
+ * Creates a Lua script that reads a page of one node's entries, and runs `use` on each. For an
+ * entry that is no JSON object, `value` is empty.
  */
 const createScanScript = (use: string): string => `local base = string.gsub(KEYS[1], 'Open%d*$', '')
 local pattern = string.gsub(base, '[][*?\\\\^]', '\\\\%0') .. '*'
@@ -136,9 +135,9 @@ const listScript = createScanScript('references[#references + 1] = reference');
 const timeScript = "return redis.call('TIME')";
 
 /**
- * A journal in Redis or Valkey, under `payments:journal:…`. Set `appendonly yes`, `appendfsync
- * always` and `maxmemory-policy noeviction`, because the payment is made twice if Redis loses a
- * claim whose request is on the way. Has no `similar` for `authorize`.
+ * A journal in Redis or Valkey, under `payments:journal:…`, without `similar` for `authorize`. Set
+ * `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`, because a payment may
+ * be made twice if Redis loses its claim.
  * @example
  * ```ts
  * import { PaymentsClient } from 'payments-platform-sdk';
@@ -201,7 +200,7 @@ export function redisJournal(
     const stored = await readText(storeKey);
     return stored === undefined ? undefined : readFirstClaim(stored);
   };
-  /** Writes the version and the time of the first claim. Only a store without entries is new. */
+  /** Describes a new store by its version and the time of its first claim. Throws for an old store with entries. */
   const describeNewStore = async (nodeKeys?: readonly string[]): Promise<void> => {
     if ((await firstClaimAt()) !== undefined) return;
     if (!(await isRedisEmpty(command, nodeKeys))) {
@@ -237,8 +236,7 @@ export function redisJournal(
         stored,
         serializeEntry(after),
         name,
-        // An empty text means that the payment is not open, that the entry never expires, and that
-        // the entry names no transfer.
+        // An empty text stands for: not open, no expiry, no transfer.
         isOpen(after) ? '1' : '',
         keepFor,
         nameTransfer(after),
@@ -263,13 +261,16 @@ export function redisJournal(
     if (isOpen(after)) await command('ZADD', indexKey, '0', nameClaim(reference, after));
     if (!(await takeTransfer(reference, after, keepFor))) return false;
     if ((await run('')) !== won) return false;
-    // Each claim has a member of its own, so that a late removal never hides a later claim.
+    // Each claim has a member of its own, so that a late removal does not hide a later claim.
     if (isOpen(before) && !isOpen(after)) {
       await command('ZREM', indexKey, nameClaim(reference, before));
     }
     return true;
   };
-  /** Whether no other reference has the transfer of this entry. In a cluster, notes who has it. */
+  /**
+   * In a cluster, records that the reference has the entry's transfer. Returns false if another
+   * reference has the transfer.
+   */
   const takeTransfer = async (
     reference: string,
     entry: JournalEntry | undefined,
@@ -330,7 +331,7 @@ export function redisJournal(
       if (((await command('ZSCORE', indexKey, '')) ?? undefined) === undefined) {
         await buildIndex(command);
       }
-      // A page starts after the reference behind the `(`, and the first page after the member ''.
+      // A page starts after the text behind the `(`, and the first page after the member ''.
       let start: string | undefined = '(';
       let last: string | undefined;
       while (start !== undefined) {
@@ -385,7 +386,7 @@ export async function buildIndex(command: RedisCommand): Promise<void> {
   await command('ZADD', indexKey, '0', '');
 }
 
-/** Lists the reference of every entry, perhaps several times. */
+/** Yields the references of all entries. SCAN may return a reference several times. */
 export const listReferences = (command: RedisCommand, nodeKeys?: readonly string[]) =>
   scan(command, listScript, [], nodeKeys);
 

@@ -79,7 +79,7 @@ function openDatabase(path: string, create: boolean): Database {
   return wrapErrors(path, () => new (Constructor as DatabaseConstructor)(path));
 }
 
-/** Names the file in an error of the runtime, such as one that withholds a permission. */
+/** Adds the path to an error of the runtime, such as an error about a missing permission. */
 function wrapErrors<T>(path: string, run: () => T): T {
   try {
     return run();
@@ -96,7 +96,7 @@ const cannotOpen = (path: string, cause: unknown): Error => {
   );
 };
 
-/** The path that a `file:` URL means, as far as the working directory shows it. */
+/** Returns the path that a `file:` URL probably means, from the working directory. */
 function readFileUrl(url: string): string {
   const { resolve, sep } = getBuiltin('node:path') as Path;
   const path = url.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '').replace(/[?#].*$/, '');
@@ -106,9 +106,9 @@ function readFileUrl(url: string): string {
 }
 
 /**
- * Throws if the file is missing and may not be created, or if it is shared. SQLite keeps the latest
- * claims in a write-ahead log beside the file. A container that mounts only the file, or a process
- * that uses another hard link, has another log without those claims.
+ * Throws if the file is missing and may not be created, or if another process may use another
+ * write-ahead log beside it. The latest claims are in that log, and a mount of only the file, or a
+ * second hard link, has a log of its own.
  */
 function checkFile(path: string, create: boolean): void {
   const fs = getBuiltin('node:fs') as typeof NodeFs;
@@ -130,9 +130,7 @@ function checkFile(path: string, create: boolean): void {
 
 /**
  * Returns a function that throws if the path no longer names the files that were opened. Otherwise
- * this process would use the old files and another process the new ones, and both would pay. SQLite
- * keeps the latest claims in the `-wal`. A shell that closes the journal removes `-wal` and `-shm`
- * if this process has lost its locks, which happens when the process itself reads the file.
+ * this process would use the old files and another process the new ones, and both would pay.
  */
 function createFileCheck(path: string): () => void {
   // A database in memory has no file that could be replaced.
@@ -142,7 +140,7 @@ function createFileCheck(path: string): () => void {
   const file = (getBuiltin('node:path') as Path).resolve(path);
   // SQLite puts the other two files beside the file that a symbolic link names.
   const real = realpathSync(file);
-  /** Device and inode of each file, which change if another file gets its path. */
+  /** Returns a file's device and inode, because they change if another file gets its path. */
   const identify = (each: string): string | undefined => {
     const stats = statSync(each, { bigint: true, throwIfNoEntry: false });
     return stats && `${stats.dev} ${stats.ino}`;
@@ -219,11 +217,11 @@ function prepareStatements(database: Database, path: string, create: boolean) {
 
 const statementTexts = {
   read: 'SELECT entry FROM payments_journal WHERE reference = ?',
-  // The reserved row, which describes the store, has the empty reference.
+  // The reserved row that describes the store has the empty reference, and so comes first.
   first: 'SELECT reference, entry FROM payments_journal ORDER BY reference LIMIT 1',
   describe:
     "INSERT INTO payments_journal (reference, entry, is_open) VALUES ('', ?, 0) ON CONFLICT DO NOTHING",
-  // Both ignore a row whose transfer is the payment of another reference.
+  // Both statements change nothing if another reference has the transfer.
   insert:
     'INSERT INTO payments_journal (entry, is_open, platform, transfer_id, paid_at, terms, claimed_at, reference) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   update:
@@ -239,7 +237,7 @@ const statementTexts = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  // The transfer stays as it is: after a migration, one that two entries name has no owner.
+  // Keeps the transfer columns. After a migration they are empty if two entries name one transfer.
   strip:
     'UPDATE payments_journal SET entry = ?, terms = NULL, claimed_at = NULL WHERE reference = ? AND entry = ?',
   prune: 'DELETE FROM payments_journal WHERE reference > ? AND reference <= ? AND paid_at < ?',
@@ -283,9 +281,8 @@ async function retryWhileBusy<T>(run: () => T): Promise<T> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * A journal in one SQLite file, or `':memory:'` in tests. All processes of one machine can share
- * it. Needs Node.js 22.13, Bun or Deno. Throws if the file cannot be opened, and rejects claims
- * after the file was replaced.
+ * A journal in one SQLite file that all processes of one machine can share, or in `':memory:'` in
+ * tests. Needs Node.js 22.13, Bun or Deno, and throws if the file cannot be opened.
  * @example
  * ```ts
  * import { sqliteJournal } from 'payments-platform-sdk/journals';
@@ -322,7 +319,7 @@ export function sqliteJournal(
     requireOpen();
     checkFiles();
   };
-  /** Undefined until no other process has locked the file. */
+  /** The prepared statements; undefined if another process has locked the file so far. */
   let statements: ReturnType<typeof prepareStatements> | undefined;
   const prepare = () => {
     requireOpen();
@@ -371,7 +368,7 @@ export function sqliteJournal(
     }
     return count;
   };
-  /** Whether this journal has looked for the time of the first claim, which stays once written. */
+  /** Whether this journal has found or written the row that describes the store. */
   let isDescribed = false;
   return {
     ...(path === ':memory:' && { [memoryMark]: true }),

@@ -10,17 +10,17 @@ import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
  * The contract of a journal. Every case uses several journal objects (handles) on one store,
- * because a payment is made twice if two processes do not read the same entry.
- * Assumptions A3 and A4: docs/proof.md.
+ * because a payment may be made twice if two processes read different entries. Assumptions A3 and
+ * A4: docs/proof.md.
  */
 
 interface JournalCase {
   /** What a correct journal does in this case. */
   readonly expected: string;
   readonly hint: string;
-  /** The optional method without which a journal is not tested by this case. */
+  /** The optional method that this case tests. A journal without the method skips the case. */
   readonly needs?: keyof Journal;
-  /** Only this run of the case uses the reference, of which `one` is a claim. */
+  /** Runs the case with a reference that no other run uses. `one` is a claim of that reference. */
   readonly run: (trial: Trial, reference: string, one: SendingEntry) => Promise<void>;
 }
 
@@ -606,8 +606,8 @@ async function runCase(
 }
 
 /**
- * Checks a journal of your own against the contract. `makeJournal` opens another handle on the same
- * store, which may have entries. Throws an error that lists what to fix. Removes its own entries.
+ * Checks a journal of your own, and throws an error that lists what to fix. `makeJournal` opens
+ * another handle on the same store, from which the test removes its own entries.
  * @example
  * ```ts
  * import { memoryJournal, testJournal } from 'payments-platform-sdk/journals';

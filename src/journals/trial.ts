@@ -62,7 +62,7 @@ export class Trial {
     this.handles = handles;
   }
 
-  /** Creates a reference that only this trial uses. A long `end` must fit into 140 characters. */
+  /** Creates a reference that only this trial uses, of at most 140 characters with its `end`. */
   newReference(end = ''): string {
     const reference = `${this.#start}${end || this.#references.length}`;
     this.#references.push(reference);
@@ -105,16 +105,13 @@ export class Trial {
     }
   }
 
-  /** Reads the entry through every handle, so that a handle that caches shows an old entry. */
+  /** Compares the entry that each handle reads, to detect a handle that caches. */
   read(reference: string, expected: JournalEntry | undefined): Promise<void> {
     const name = `read(${this.nameReference(reference)})`;
     return this.expect(name, (handle) => handle.read(reference), expected, `the entry of ${name}`);
   }
 
-  /**
-   * Calls swap through the next handle. Returns the name of the call for messages, and whether swap
-   * resolved to true (`isWon`). Throws if swap rejects or does not resolve to a boolean.
-   */
+  /** Calls swap through the next handle. Returns the name of the call for messages, and whether the swap won. */
   async trySwap(
     reference: string,
     before: JournalEntry | undefined,
@@ -229,7 +226,7 @@ export class Trial {
     return rows;
   }
 
-  /** Removes the entries of this trial, as far as a wrong journal removes entries at all. */
+  /** Removes the entries of this trial, as far as a faulty journal can. */
   async removeAll(): Promise<void> {
     const [handle] = this.handles;
     for (const reference of this.#written) {
