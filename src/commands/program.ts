@@ -67,7 +67,7 @@ export async function runProgram(
     const isUsage = cause instanceof UsageError;
     const hint = isUsage ? `${name} --help prints the usage.\n` : '';
     process.exitCode = isUsage ? 2 : 1;
-    // What failed may have left a connection open, which would keep the process alive.
+    // Exits, because what failed may have left a connection open that keeps the process alive.
     process.stderr.write(`${(cause as Error).message}\n${hint}`, () => process.exit());
   }
 }

@@ -1,6 +1,6 @@
 /** Aligns the cells of rows in columns. The last column is not padded with spaces. */
 export function formatColumns(rows: readonly (readonly string[])[]): string[] {
-  // Not by Math.max(...), which takes no 100,000 arguments.
+  // Math.max(...) would fail for 100,000 arguments.
   const widths = rows[0]?.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0),
   );

@@ -63,9 +63,8 @@ async function show(journal: FullJournal, command: StoreCommand): Promise<number
 }
 
 /**
- * Records the operator's decision, which is the id of the transfer that is the payment, or
- * `not_paid`. Without `yes`, first shows what the operator needs to decide, and asks. Resolves to
- * the exit status.
+ * Records the operator's decision: the id of the transfer that is the payment, or `not_paid`.
+ * Without `yes`, first shows what is known and asks; resolves to the exit status.
  */
 async function decide(journal: FullJournal, command: StoreCommand): Promise<number> {
   const { reference, verdict, by, force, yes, transfersFilter } = command;
@@ -75,7 +74,7 @@ async function decide(journal: FullJournal, command: StoreCommand): Promise<numb
   const isPaid = verdict !== 'not_paid';
   const entry = await (isPaid ? findEntry(journal, reference) : readEntry(journal, reference));
   const { baseUrl } = payments.toJSON();
-  // Another platform may have accounts of the same ids, whose lists prove nothing about the payment.
+  // Another platform may have accounts with the same ids, but their lists prove nothing about the payment.
   if (entry && entry.platform !== baseUrl && entry.platform !== command.platform) {
     throw new Error(
       `${reference} belongs to ${entry.platform}, and PAYMENTS_BASE_URL is ${baseUrl}. Set it, or if only the address has changed, pass --platform ${entry.platform}.`,
@@ -138,7 +137,7 @@ async function describeDecision(
   const listed = entry.state === 'ambiguous' ? entry.candidates : recorded;
   const ids = [...new Set([...listed, ...chosenIds])];
   const baseUrl = isError(payments) ? undefined : payments.toJSON().baseUrl;
-  // Another platform may have other transfers of the same ids.
+  // Another platform may have other transfers with the same ids.
   const transfers =
     isError(payments) || baseUrl !== entry.platform
       ? []
@@ -185,7 +184,7 @@ async function main(args: string[]): Promise<number> {
   } catch (cause) {
     throw inOperatorsWords(cause, command);
   } finally {
-    // The service's client may hold connections, which keep this process alive.
+    // Exits, because connections of the service's client may keep this process alive.
     if (command.client !== undefined) setImmediate(() => process.exit());
   }
 }
@@ -201,7 +200,7 @@ function inOperatorsWords(failure: unknown, { name, reference, store }: Command)
   return new Error(`${text}\n${end}To see what is known:\n  ${next}`);
 }
 
-// On Node 22 each command would begin with a warning about node:sqlite, which is fit for its use.
+// Node 22 prints a warning that node:sqlite is experimental, which would precede the output of each command.
 process.removeAllListeners('warning').on('warning', ({ name, message }) => {
   if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
 });

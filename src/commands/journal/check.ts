@@ -5,8 +5,8 @@ import { checkSqlite } from './checks/sqlite.ts';
 import type { StoreAddress } from './flags.ts';
 
 /**
- * Asks a store everything that can make the journal lose or hide a payment. Resolves to the exit
- * status, which is 3 if there is a problem.
+ * Checks a store for what can make the journal lose or hide a payment. Resolves to the exit status,
+ * which is 3 if there is a problem.
  */
 export async function check(store: StoreAddress): Promise<number> {
   const checks = { sqlite: checkSqlite, postgres: checkPostgres, redis: checkRedis };

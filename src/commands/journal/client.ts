@@ -62,7 +62,7 @@ export async function readCandidate(payments: Client, id: string): Promise<Candi
     return { id, transfer: await payments.transfers.get(id, options) };
   } catch (cause) {
     const { NotFoundError } = await loadClient();
-    // A 404 without a code may be that of a proxy.
+    // A proxy may have sent a 404 without a code.
     const isMissing = cause instanceof NotFoundError && cause.code !== undefined;
     return { id, problem: firstLine(cause), isMissing };
   }
@@ -84,7 +84,7 @@ export function explain(failure: unknown): string {
   if (issues !== undefined) {
     return issues.map(({ path, message }) => `${path}: ${message}`).join('\n');
   }
-  // What decides about a payment says so in all of its lines, with the cause.
+  // An error about a payment in doubt is shown whole, because all its lines help the operator to decide.
   if (outcome !== undefined && reason !== undefined) return messageOf(failure);
   const describe = outcome === undefined ? messageOf : firstLine;
   const { cause } = Object(failure) as Error;

@@ -29,7 +29,7 @@ export const findFile = (file: string): string => {
   return path;
 };
 
-/** Opens a file that the journal does not open yet, or that only has to be read. */
+/** Opens a SQLite file directly, to check or to migrate it, because a journal would change or reject the file. */
 export function openDatabase(path: string, readOnly: boolean) {
   // Does not import node:sqlite, because the bundler would remove `node:` from its name.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
@@ -69,7 +69,7 @@ export interface StoredRow {
   readonly isOpen: boolean;
 }
 
-/** Reads all entries of a table in pages. A table of 0.4 has no `is_open`. */
+/** Yields the entries of a table, read in pages. A table of 0.4 has no `is_open`. */
 export async function* readTable(run: Query, table: string): AsyncGenerator<StoredRow, void> {
   let last: string | undefined = '';
   while (last !== undefined) {
@@ -114,7 +114,7 @@ export async function connectPostgres({ address, table: name = defaultTable }: S
   return { run, table, journal, close: () => client.end() };
 }
 
-/** Adds the schema in Prisma's URLs to the table's name, because the driver ignores the schema. */
+/** Adds the schema of a Prisma URL to the table's name, because the driver ignores that schema. */
 function addSchema(table: string, url: string): string {
   const schema = new URL(url).searchParams.get('schema');
   const hasSchema = /^(?:"[^"]+"|\w+)\./.test(table);

@@ -19,20 +19,20 @@ import {
   timeLeftOf,
 } from './words.ts';
 
-/** How long a payment in doubt is tried again. An operator rather runs the command again. */
+/** How long a payment in doubt is tried again. Short, because an operator can run the command again. */
 const retryTimeoutMs = 10_000;
 
 /** What a search says about one open payment, and what the operator does next. */
 interface Result {
   readonly text: string;
   readonly next: 'nothing' | 'wait' | 'pay' | 'look';
-  /** For an ambiguous payment: the transfers that may be it. */
+  /** Ids of the transfers that may be an ambiguous payment. */
   readonly candidates?: readonly string[];
 }
 
 /**
- * Searches the platform's list for open payments, and records those that it shows. Sends nothing.
- * Resolves to the exit status, which is 3 if somebody has to do something.
+ * Searches the platform's list for open payments, and records those that it shows, but sends
+ * nothing. Resolves to the exit status, which is 3 if somebody has to do something.
  */
 export async function finish(journal: FullJournal, command: StoreCommand): Promise<number> {
   const { by = 'payments-journal finish', transfersFilter, store, references } = command;
@@ -118,7 +118,7 @@ async function record(
     const known = entry.state === 'ambiguous' ? entry.candidates : [];
     const ids = candidates.length > 0 ? candidates.map(({ id }) => id) : known;
     const text = `ambiguous: ${ids.join(', ')} may be it, and you decide`;
-    // What the entry itself says is shown by `show`.
+    // `show` prints the candidates that the entry names.
     return { text, next: 'look', ...(entry.state === 'sending' && { candidates: ids }) };
   }
   const { toTakeEffect } = timeLeftOf(entry, now);
@@ -150,7 +150,7 @@ function nextAfterFinish(
   return `The service's next job searches once more, and pays. To close one for which no job will come:\n  ${close}\nTo pay now, with the client of your service:\n  ${again} --client <file>\n`;
 }
 
-/** The open payments that the operator named, or all. Says what is known about decided ones. */
+/** Returns the open payments that the operator named, or all. Prints what is known about decided payments. */
 async function selectRows(
   payments: Client,
   journal: FullJournal,
@@ -182,8 +182,8 @@ async function describeDecided(payments: Client, journal: FullJournal, reference
 }
 
 /**
- * Finishes the open payments of a journal through the service's own client, which searches, and
- * sends what was not made. Resolves to the exit status, which is 3 if a payment is not paid.
+ * Finishes open payments through the service's own client: searches, and sends what was not made.
+ * Resolves to the exit status, which is 3 if a payment is not paid.
  */
 export async function finishByClient(
   { client: file = '', references, yes }: Command,
@@ -203,7 +203,7 @@ export async function finishByClient(
       print(`${clean(reference)} is unreadable, and was left out.\n`);
     }
   }
-  // A client of another store would claim, and so pay, what the store of the command has open.
+  // A client with another store would pay what the store of the command has open.
   const inStore = journal === undefined ? [] : (await readOpen(journal)).entries.keys();
   const missing = [...keys, ...inStore].filter((key) => !found.has(key));
   if (missing.length > 0) {
@@ -230,7 +230,7 @@ export async function finishByClient(
   return paid === inputs.length + unreadable ? 0 : 3;
 }
 
-/** Why a payment of the batch is not paid: the cause of a doubt says more than the doubt. */
+/** Says why a payment is not paid. The cause of a PaymentInDoubtError says more than its own message. */
 function describeProblem(error: PaymentsError): string {
   const { reason, cause } = error as Partial<PaymentInDoubtError>;
   if (reason === 'ambiguous') return 'an operator decides: payments-journal show';

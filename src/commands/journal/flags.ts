@@ -139,7 +139,7 @@ export function readCommand(args: string[]) {
   if (client !== undefined && (by ?? filter) !== undefined) {
     throw new UsageError('--client has options of its own: leave out --by and --transfers-filter.');
   }
-  // The client of the service has a journal of its own.
+  // With `client` no store is needed, because the service's client has a journal of its own.
   const needsStore = client === undefined || storeNames.some((each) => values[each] !== undefined);
   const store = needsStore ? readStoreAddress(values) : undefined;
   if (name === 'decide' && verdict !== 'not_paid' && !verdict.startsWith('txfr_')) {

@@ -14,8 +14,8 @@ import { sqliteIndexes } from '../../journals/sqlite.ts';
 import { readEntries, readTable, type Query, type StoredRow } from './connect.ts';
 
 /*
- * Brings a journal of 0.3 or 0.4 up to date. In SQL that is one transaction. In Redis each step can
- * be repeated, so a migration that was killed is run again.
+ * Brings a journal of 0.3 or 0.4 up to date: in SQL in one transaction, in Redis in steps. The
+ * steps can be repeated, so run a migration that was killed again.
  */
 
 type StoredEntry = Pick<StoredRow, 'reference' | 'stored'>;

@@ -91,7 +91,7 @@ export function formatTable(open: OpenPayments, store: StoreAddress): string {
   return `${formatColumns([header, ...cells]).join('\n')}\n\n${summary}.\n${nextOfList(rows, store)}`;
 }
 
-/** The one command that comes next for all open payments. */
+/** Names the command that the operator runs next. */
 function nextOfList(rows: readonly OpenRow[], store: StoreAddress): string {
   if (rows.some(({ entry }) => entry?.state === 'sending')) {
     return `Next, search the platform's list. This sends nothing:\n  ${formatCommand('finish', [], store)}\n`;
@@ -189,7 +189,7 @@ export function formatEntry(
   return [`${clean(reference)} ${clean(headline)}.`, '', ...lines, '', ''].join('\n');
 }
 
-/** What `stats` prints in three forms: open payments by state, their age and their sums. */
+/** What `stats` prints: open payments by state, their age and their sums. */
 export interface Stats {
   readonly open: Readonly<Record<'sending' | 'ambiguous' | 'unreadable', number>>;
   readonly oldestOpenSeconds: number;
@@ -216,7 +216,7 @@ export function formatStats({ open, oldestOpenSeconds, amounts }: Stats): string
   return `${formatColumns(rows).join('\n')}\n`;
 }
 
-/** Another program may have written a currency with any character. */
+/** Escapes a currency, because another program may have written it with any character. */
 const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? String.raw`\n` : `\\${sign}`));
 

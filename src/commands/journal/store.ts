@@ -79,7 +79,7 @@ function openSqlite(file: string): OpenedStore {
 
 async function openPostgres(store: StoreAddress): Promise<OpenedStore> {
   const { run, table, journal, close } = await connectPostgres(store);
-  // If reading the collation fails, there is no warning, because the operator needs the command.
+  // If the collation cannot be read, there is no warning, and the command goes on.
   const finding = await checkCollation(run, table).catch(() => undefined);
   return {
     journal,

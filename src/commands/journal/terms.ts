@@ -23,9 +23,8 @@ const cellWidth = 24;
 const candidatesPerTable = 2;
 
 /**
- * A table that shows the terms of the payment beside the terms of each candidate. Many candidates
- * give several tables, each with the payment as its first column. Below are the candidates that
- * could not be read.
+ * Formats the payment's terms beside those of each candidate, in several tables if there are many.
+ * The candidates that could not be read are below.
  */
 export function formatTerms(
   input: JournalEntry['input'],
@@ -47,7 +46,7 @@ export function formatTerms(
     if (transfer === undefined) return [];
     const destinations = [
       ...(isFilled(transfer[destination]) ? [transfer[destination]] : []),
-      // Also shows the other kind of destination. Otherwise the transfer would seem to have none.
+      // Also shows the other kind of destination, because otherwise the transfer would seem to have none.
       ...(isFilled(transfer[otherDestination])
         ? [`${otherDestination}: ${transfer[otherDestination]}`]
         : []),

@@ -14,7 +14,7 @@ import type { Candidate } from './terms.ts';
 
 const minuteMs = 60_000;
 
-/** No payment has a time before 2001. 0.4.0 wrote 0 for a time that it did not know. */
+/** Whether a time is known: no payment was made before 2001, and 0.4.0 wrote 0 for an unknown time. */
 export const isKnownTime = (time: unknown): time is number => Number(time) >= 1e12;
 
 /** Formats a time to the minute. A time in the future is rounded up, so nobody comes too early. */
@@ -48,12 +48,12 @@ const formatLeft = (ms: number): string =>
 /** How long the request of an open payment may still run and take effect, for a default client. */
 export function timeLeftOf(entry: OpenEntry, now: number) {
   const times = { totalTimeout: defaultTotalTimeout, gracePeriod: defaultGracePeriod };
-  // The next call moves the times of a claim whose clock was ahead, in the same way.
+  // `createOnce` corrects a claim of a clock that was ahead in the same way.
   const isAhead = entry.claimedAt - now > defaultClockSkew;
   return findTimeLeft(isAhead ? correctClaim(entry, now) : entry, now, times);
 }
 
-/** What is known about a payment: the state of its entry, where `sending` has two meanings. */
+/** Returns the state of an entry. A `sending` payment is either in progress or in doubt. */
 export function stageOf(entry: JournalEntry, now: number) {
   if (entry.state !== 'sending') return entry.state;
   return timeLeftOf(entry, now).toRun > 0 ? 'in_progress' : 'in_doubt';
@@ -76,7 +76,7 @@ export function formatCommand(
   return `npx payments-journal ${[name, ...all].join(' ')}`;
 }
 
-/** Prints the variable that holds a store's URL, or a placeholder, as a URL may have a password. */
+/** Returns the variable that holds a store's URL, or a placeholder, because the URL may have a password. */
 function printAddress(flag: string, address: string): string {
   if (flag === 'sqlite' || !/[@?]/.test(address)) return quote(address);
   const variables = Object.keys(process.env).filter((each) => process.env[each] === address);
@@ -96,7 +96,7 @@ interface NextContext {
   readonly baseUrl: string | undefined;
 }
 
-/** Says what to do next about a payment, by the one command for its state. */
+/** Says what to do next about a payment, with the commands for its state. */
 export function nextOfPayment(
   entry: JournalEntry,
   { now, store, transfers, baseUrl }: NextContext,

@@ -2,9 +2,8 @@ import { resolvePlatform } from '../../calls/platform.ts';
 import type { Reading } from './platform-reader.ts';
 
 /**
- * Compares a platform's error bodies with the documented form, or else finds their form. If they
- * have enough fields in common, `isErrorBody` is TypeScript that recognises this form. Undefined if
- * a proxy's error could look the same.
+ * Compares error bodies with the documented form, or else finds the fields that they share.
+ * `isErrorBody` is TypeScript that recognises these; absent if a proxy's error could look the same.
  */
 export function describeErrorShape(errors: readonly Reading[]) {
   const accepts = resolvePlatform().isErrorBody;

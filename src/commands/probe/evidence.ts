@@ -4,7 +4,7 @@ import type { PlatformReader, Reading } from './platform-reader.ts';
 
 /** How many transfers the probe reads of the whole list, to find their order. */
 export const sampleSize = 1_000;
-/** 20 pages hold 1,000 transfers even if a platform ignores `limit` and sends pages of 50. */
+/** 20 pages, because a platform may ignore `limit` and send 1,000 transfers in pages of 50. */
 const wholePages = 20;
 const accountPages = 10;
 

@@ -92,7 +92,7 @@ export function readEnvelope(body: unknown): Envelope {
   };
 }
 
-/** How many characters at the end of a made-up id differ. A UUID and a ULID stay of their kind. */
+/** How many characters at the end of a made-up id differ. So few that a UUID or a ULID keeps its form. */
 const changedLength = 12;
 
 /** Makes up an id that looks like the platform's own ids, but most likely belongs to no record. */

@@ -124,10 +124,8 @@ export async function makePayment(
 }
 
 /**
- * Tries whether the platform honours the Idempotency-Key of the first request. An equal request
- * alone proves nothing, because a platform may recognise duplicates by their terms, or by the
- * accounts alone. Only two requests that differ in nothing but the key show that the platform reads
- * the key.
+ * Tries whether the platform honours the Idempotency-Key. A platform may recognise duplicates by
+ * their terms, so only two requests that differ in nothing but the key show that it reads the key.
  */
 async function sendAgain(
   platform: PlatformReader,
@@ -195,7 +193,7 @@ async function create(
     if (error instanceof ProbeEnded) {
       return { ...emptyResult, status: undefined, outcome: 'not_sent', problem: error.message };
     }
-    // A 401 does not end the probe here, as a proxy may send it after the platform has paid.
+    // A 401 does not end the probe here, because a proxy may send it after the platform has paid.
     if (!(error instanceof PaymentsError)) throw error;
     const { outcome, retryable } = error;
     const status = error.attempts.at(-1)?.status;
@@ -206,7 +204,7 @@ async function create(
   }
 }
 
-/** Looks for the transfer in the list, until the list shows it. */
+/** Looks for the transfer in the list for about a minute, or until the list shows it. */
 class Watch {
   readonly #platform: PlatformReader;
   /** The account filter of the list. Empty after the platform has rejected the filter. */
@@ -264,7 +262,7 @@ class Watch {
     return false;
   }
 
-  /** Reads the whole list of transfers, because each page may have a transfer of this probe. */
+  /** Reads the list of transfers from its start, because each page may have a transfer of this probe. */
   async listAll(): Promise<ProbeListing> {
     try {
       const options = { filter: this.#filter, pages: maxPagesOfPoll, isFresh: true };

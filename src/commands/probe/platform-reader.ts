@@ -46,7 +46,7 @@ const maxSilent = 3;
 
 type Query = NonNullable<AnyRequest['query']>;
 
-/** Sends all requests of the probe, at a limited rate, and counts and retries the requests. */
+/** Sends the probe's requests at a limited rate, counts them, and retries reads. */
 export class PlatformReader {
   readonly clock: ProbeClock;
   requests = 0;
@@ -103,7 +103,7 @@ export class PlatformReader {
     return send(this.#payments);
   }
 
-  /** Raises the limit, so that the probe can always watch a payment that it makes. */
+  /** Raises the limit, so that requests are left to watch a payment. */
   allowPayment(): void {
     this.#limit = this.requests + requestsOfPayment;
   }
@@ -176,7 +176,7 @@ function describeProblem(error: PaymentsError): string {
   return `${error.name}, ${error.attempts.at(-1)?.reason ?? error.outcome}`;
 }
 
-/** The content type of an error response by the body's beginning, as errors have no such header. */
+/** Guesses the content type of an error response from its body, because the error does not have the header. */
 function guessType(text: string): string {
   if (/^\s*[[{]/.test(text)) return 'application/json';
   return /^\s*</.test(text) ? 'text/html' : 'text/plain';

@@ -10,7 +10,7 @@ import { formatAge, formatCommand, isKnownTime } from '../words.ts';
 /** What one question about a store has shown. */
 export interface Finding {
   readonly name: string;
-  /** What is wrong and what to do. Absent if nothing is. */
+  /** What is wrong and what to do. Absent if nothing is wrong. */
   readonly problem?: string | undefined;
   /** Why the question has no answer here. */
   readonly unknown?: string | undefined;
@@ -20,7 +20,7 @@ export interface Finding {
 export const findingOf = (name: string, isFit: boolean, problem: string): Finding =>
   isFit ? { name } : { name, problem };
 
-/** Whether the index of open payments is whole, and whether a clock was ahead. */
+/** Checks entries: whether the index has all open payments, and whether a clock was ahead. */
 export class EntryChecks {
   #entries = 0;
   #open = 0;

@@ -40,7 +40,7 @@ export async function* checkPostgres(store: StoreAddress): AsyncGenerator<Findin
   }
 }
 
-/** An upgrade of the operating system may damage the index of any other collation than C. */
+/** Checks the collation, because an upgrade of the operating system may damage an index with another collation than C. */
 export async function checkCollation(run: Query, table: string): Promise<Finding> {
   const [row] = await run(
     `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_collation.oid = attcollation

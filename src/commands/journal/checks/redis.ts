@@ -28,7 +28,7 @@ export async function* checkRedis(store: StoreAddress): AsyncGenerator<Finding, 
     for await (const { reference } of journal.open()) open.add(reference);
     const checks = new EntryChecks();
     for (const [reference, entry] of stored) {
-      // A payment that has changed since its entry was read is no proof.
+      // A payment that has changed since its entry was read may have left the index.
       const isOpen =
         open.has(reference) || (await command('GET', `${keyPrefix}${reference}`)) !== entry;
       checks.add({ reference, stored: entry, isOpen }, now);
@@ -67,7 +67,7 @@ async function* checkSettings(server: RedisConnection): AsyncGenerator<Finding, 
   }
 }
 
-/** Redis removes entries as it likes, unless the policy forbids it. */
+/** Checks the eviction policy, because Redis may remove entries when its memory is full. */
 export async function checkEviction(server: RedisConnection): Promise<Finding> {
   const memory = await readInfo(server, 'memory');
   const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(memory) ?? [];
@@ -78,7 +78,7 @@ export async function checkEviction(server: RedisConnection): Promise<Finding> {
   );
 }
 
-/** An empty database may be the wrong one of this server. */
+/** Checks whether an empty database is perhaps the wrong database of the server. */
 async function checkDatabases(server: RedisConnection): Promise<Finding> {
   const keyspace = await readInfo(server, 'keyspace');
   const used = Number(server.options['db'] ?? 0);

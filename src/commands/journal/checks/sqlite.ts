@@ -11,9 +11,9 @@ const secondLookMs = 1_000;
 /** Checks a SQLite file. Looks at the files first, because opening them would change them. */
 export async function* checkSqlite(store: StoreAddress): AsyncGenerator<Finding, void> {
   const path = realpathSync(findFile(store.address));
-  // A shell or a backup has removed the -wal under a process. SQLite then leaves the -shm.
+  // If a shell or a backup removes the -wal under a process, SQLite leaves the -shm.
   const isLost = () => existsSync(`${path}-shm`) && !existsSync(`${path}-wal`);
-  // A process that begins or ends at this moment makes and removes the files one after the other.
+  // Looks again, because a process that starts or ends now makes or removes the files one after the other.
   if (isLost()) await setTimeout(secondLookMs);
   const isStillLost = isLost();
   yield findingOf(

@@ -18,7 +18,7 @@ export type Check =
   /** A check that looks at the requests that `--pay-twice` adds. */
   | CheckOf<'pay_twice', Payment>;
 
-/** A check without a payment, which reads from the platform what it needs. */
+/** Creates a check that only reads from the platform. */
 export const reads = (
   row: number,
   question: string,

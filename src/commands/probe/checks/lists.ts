@@ -117,9 +117,8 @@ const otherOrders = {
 };
 
 /**
- * Finds the order of a list of transfers, tolerating two minutes as the client does. If all
- * transfers are within four minutes, the order must be exact, because the tolerance would hide
- * a wrong order.
+ * Finds the order of a list of transfers, tolerating two minutes as the client does. If all are
+ * within four minutes, the order must be exact, because the tolerance would hide a wrong order.
  */
 function measureOrder(rows: readonly Row[]): 'newest first' | keyof typeof otherOrders {
   const times = rows.map(({ createdAt }) =>
@@ -174,14 +173,14 @@ async function checkPages(seen: Evidence): Promise<Verdict> {
     : unknown('The check needs two transfers from one account.', details);
 }
 
-/** Counts the transfers that only one of two readings of a list shows, and both should. */
+/** Counts the transfers that both readings of a list should show, but only one does. */
 function countLost(first: Listing, second: Listing): number {
   const readAt = parseHttpDate(first.readings[0]?.headers.get('date') ?? null);
   const isOld = ({ createdAt }: Row): boolean => {
     const { latest } = parseCreatedAt(createdAt);
     return latest < (Number.isNaN(readAt) ? Number.POSITIVE_INFINITY : readAt) - tolerableMs;
   };
-  // Of lists that go on, the ends are left out, because new transfers move rows across them.
+  // If a list goes on, its end is left out, because new transfers push others across that end.
   const isWhole = first.isComplete && second.isComplete;
   const depth = isWhole
     ? Number.POSITIVE_INFINITY
@@ -191,7 +190,7 @@ function countLost(first: Listing, second: Listing): number {
     return shown.slice(0, Math.max(0, depth)).filter((row) => rule(row) && !ids.has(row['id']))
       .length;
   };
-  // A transfer that was made meanwhile is in the second reading alone.
+  // Only the second reading can show a transfer that was made meanwhile.
   return countMissing(first.rows, second, () => true) + countMissing(second.rows, first, isOld);
 }
 
