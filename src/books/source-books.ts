@@ -111,8 +111,8 @@ export class SourceBooks {
   readonly #byReference: ReadonlyMap<unknown, BookedPayment>;
   readonly #byRecordedId = new Map<unknown, BookedPayment[]>();
   /**
-   * Listed transfers that are similar to a payment. Such a transfer is returned as unexpected,
-   * unless it may belong to a payment that no transfer matches exactly.
+   * Listed transfers that are similar to a payment. Such a transfer is unexpected, unless a similar
+   * payment has no transfer in `exact`.
    */
   readonly #similar = new Map<unknown, Transfer>();
   /** Keys of transfers that were handled as unexpected, so that no later scan returns them again. */

@@ -267,13 +267,11 @@ export function parseEntry(stored: string): JournalEntry {
 /** A row of a store's table, with its values by column name. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** Parses a row with a payment's reference and entry. */
 const parseRow = ({ reference, entry }: StoredRow) => ({
   reference: String(reference),
   entry: parseEntry(String(entry)),
 });
 
-/** Parses a row that `similar` lists. */
 export const parseSimilar = (row: StoredRow): SimilarEntry => ({
   ...parseRow(row),
   claimedAt: Number(row['claimed_at']),

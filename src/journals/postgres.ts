@@ -25,8 +25,8 @@ import {
 
 /**
  * SQL that creates the table and the indexes of {@link postgresJournal} if they do not exist: four
- * statements, which `.split(';')` separates. Keep the collation `C`, because an upgrade of the
- * operating system does not change that collation.
+ * statements, separated by `;`. Keep the collation `C`, because an upgrade of the operating system
+ * does not change that collation.
  */
 export const postgresJournalTable = `CREATE TABLE IF NOT EXISTS payments_journal (
   reference text COLLATE "C" PRIMARY KEY,

@@ -155,7 +155,7 @@ const setForEachPage = (name: string): Readonly<Record<string, string>> => ({
 
 const pages = new WeakMap<object, ResponseCheck<PageBody<unknown>>>();
 
-/** Returns the check of a list's pages, which is created only once for each schema of items. */
+/** Returns the check of a list's pages, cached by the schema of the items. */
 function getPageCheck<T>(item: Schema<T>): ResponseCheck<PageBody<T>> {
   const cached = pages.get(item) as ResponseCheck<PageBody<T>> | undefined;
   const check = cached ?? responseCheck(pageBodySchema(item));

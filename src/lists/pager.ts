@@ -104,7 +104,7 @@ export interface OffsetPage<T> {
   readonly nextSkip: number | null;
 }
 
-/** A list paged by position, which ends with an empty page. A short page may not be the last. */
+/** A list paged by position. Only an empty page ends the list, because a short page may not be the last. */
 export interface OffsetPager<T> extends PagedList<T, OffsetPage<T>> {}
 
 /** How to request the pages of one kind of list. `Position` is a cursor or an offset. */

@@ -19,7 +19,7 @@ interface Job {
   readonly input: OnceInput;
   /** A copy of `input`, because the caller may change the object before the batch pays it. */
   readonly copy: OnceInput;
-  /** Later inputs with the same reference, which wait until this payment has ended. */
+  /** Later inputs with the same reference. They wait until this payment has ended. */
   readonly followers: Job[];
   /** The error of the latest try. */
   error: PaymentsError | undefined;

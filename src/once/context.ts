@@ -54,7 +54,7 @@ export interface OnceContext extends JournalContext {
   readonly lastSearches: LastSearches;
   /** The call's own headers, because they may change what the platform lists. */
   readonly headers: RequestOptions['headers'];
-  /** When the payment was first requested, as the caller states by the option `since`. */
+  /** When the payment was first requested, by the option `since`. */
   readonly since?: number | undefined;
   readonly reads: ReturnType<typeof createReads>;
 }

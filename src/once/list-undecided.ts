@@ -20,7 +20,7 @@ import type { ClientContext } from './context.ts';
 export interface ListUndecidedOptions extends Pick<RequestOptions, 'signal' | 'totalTimeout'> {
   /** Leaves out payments first claimed less than this many milliseconds ago, by the journal's clock. */
   olderThan?: number | undefined;
-  /** The journal to list, which needs the method `open`. Default: the client's journal. */
+  /** The journal to list, with the method `open`. Default: the client's journal. */
   journal?: Journal | undefined;
 }
 

@@ -50,7 +50,7 @@ interface SharedOptions {
   /** How many milliseconds the result of a search may be used for a payment without a claim. */
   readonly freshMs: number;
   readonly since: number | undefined;
-  /** Returns the check of one search, which asks the journal once for each transfer. */
+  /** Creates the check of one search, so that the search asks the journal once for each transfer. */
   readonly isOtherPayment: () => IsOtherPayment;
 }
 

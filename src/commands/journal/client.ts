@@ -13,7 +13,7 @@ const candidateTimeoutMs = 10_000;
 /** Loads the client, a separate file of the build, only when a command needs the client. */
 const loadClient = () => import('../../index.ts');
 
-/** Creates a client that reads only the journal, which needs no platform. */
+/** Creates a client that needs no platform, because it reads only the journal. */
 export async function createReader(journal: FullJournal): Promise<Client> {
   const { PaymentsClient } = await loadClient();
   const noPlatform = { baseUrl: 'https://localhost/v0', apiKey: 'sk_none', jwt: null };
@@ -36,7 +36,7 @@ export async function createClient(
   }
 }
 
-/** Creates the client of a command that cannot do without one. */
+/** Creates the client of a command. Throws a UsageError if its variables are missing. */
 export async function requireClient(
   command: string,
   journal: FullJournal,

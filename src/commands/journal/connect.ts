@@ -186,7 +186,7 @@ async function checkDatabase(server: RedisConnection): Promise<void> {
   }
 }
 
-/** Connects to Redis. If that fails, throws the error that ioredis emits, which names the cause. */
+/** Connects to Redis. If that fails, throws the error that ioredis emits, because that error names the cause. */
 async function connect(connection: RedisConnection): Promise<RedisConnection> {
   let cause: Error | undefined;
   connection.on('error', (error) => (cause ??= error));
@@ -206,7 +206,7 @@ async function connect(connection: RedisConnection): Promise<RedisConnection> {
   }
 }
 
-/** Checks the URL of a store. The message does not show the URL, which may contain a password. */
+/** Checks the URL of a store. The message does not show the URL, because it may contain a password. */
 function checkUrl(flag: string, text: string, start: RegExp, example: string): void {
   if (URL.canParse(text) && start.test(text)) return;
   throw new UsageError(`--${flag} takes a URL, such as ${example}, and got something else.`);

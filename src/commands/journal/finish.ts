@@ -96,7 +96,7 @@ async function findAccountProblem({ accounts }: Client, id: string): Promise<str
   }
 }
 
-/** Records the transfer that the list shows for a payment, or says what is known without one. */
+/** Records the transfer that the list shows for a payment. Otherwise says what is known about the payment. */
 async function record(
   { transfers }: Client,
   { reference, result, transfer, candidates = [] }: ReconciledPayment,
@@ -129,7 +129,7 @@ async function record(
   return { text: `not in the list. ${describeWait(entry, now)}`, next };
 }
 
-/** The command that comes next for what is not finished. */
+/** Names the next command for payments that are not finished. */
 function nextAfterFinish(
   left: readonly (readonly [string, Result])[],
   references: readonly string[],

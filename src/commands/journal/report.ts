@@ -38,7 +38,7 @@ export const rowsOf = ({ listed, entries }: OpenPayments): OpenRow[] =>
     entry: state === 'unreadable' ? undefined : entries.get(journalKey(reference)),
   }));
 
-/** Sums amounts by currency, such as `12.50 USDC`. */
+/** Formats the sums of amounts by currency, such as `12.50 USDC`. */
 export const formatSums = (inputs: readonly OnceInput[]): string =>
   formatAmounts(sumByCurrency(inputs));
 

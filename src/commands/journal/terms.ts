@@ -19,7 +19,7 @@ interface Column {
 }
 
 const cellWidth = 24;
-/** Number of transfers in one table, which keeps the table within 100 characters. */
+/** Number of transfers in one table, so that the table stays within 100 characters. */
 const candidatesPerTable = 2;
 
 /**

@@ -59,7 +59,7 @@ export function stageOf(entry: JournalEntry, now: number) {
   return timeLeftOf(entry, now).toRun > 0 ? 'in_progress' : 'in_doubt';
 }
 
-/** The command that an operator copies to go on. */
+/** Formats a command for an operator to copy. */
 export function formatCommand(
   name: string,
   args: readonly string[],

@@ -16,7 +16,7 @@ export function describeErrorShape(errors: readonly Reading[]) {
     return { isDocumented, description: [...new Set(types)].join(', ') };
   }
   const description = `{ ${common.map((field) => field.split(':')[0]).join(', ')} }`;
-  // One common field does not identify the platform, as a gateway's errors may be { message }, too.
+  // One common field does not identify the platform, because a gateway's errors may be { message }, too.
   if (common.length < 2) return { isDocumented, description };
   return { isDocumented, description, isErrorBody: writeGuard(common) };
 }

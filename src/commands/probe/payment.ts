@@ -218,7 +218,7 @@ class Watch {
   listed: Row | undefined;
   /** Milliseconds from the response to the POST until the list showed the transfer. */
   listedAfterMs: number | undefined;
-  /** Cursor of the last page so far, where a list that is oldest first shows new transfers. */
+  /** Cursor of the last page so far, because a list that is oldest first shows new transfers there. */
   #tail: string | undefined;
 
   constructor(platform: PlatformReader, from: string, id: string | undefined, letters: string) {

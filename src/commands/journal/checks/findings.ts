@@ -38,7 +38,7 @@ export class EntryChecks {
     if (latestTime(entry) > now + defaultClockSkew) this.#future.push(reference);
   }
 
-  /** What all entries have shown. */
+  /** Returns what the entries have shown. */
   findings(store: StoreAddress): Finding[] {
     const counts = `${this.#entries} entries, ${this.#open} of them open`;
     const migrate = formatCommand('migrate', [], store);

@@ -2,7 +2,7 @@ import type { PlatformFacts } from '../../../calls/platform.ts';
 
 export type Result = 'confirmed' | 'contradicted' | 'found' | 'unknown';
 
-/** A field of the client option `platform`, which the probe suggests because of what it saw. */
+/** A field of the client option `platform` that the probe suggests because of what it saw. */
 export interface Suggestion {
   readonly name: keyof PlatformFacts;
   /** The value, or for `isErrorBody` the TypeScript of the function. */
