@@ -31,7 +31,10 @@ interface CommonEntry<Input = OnceInput> {
   readonly input: Input;
   /** The base URL of the platform that the payment belongs to. */
   readonly platform: string;
-  /** The first change of the entry and the latest 31, oldest first. Absent if another program wrote the entry. */
+  /**
+   * The first change of the entry and the latest 31, oldest first. May be absent if another program
+   * wrote the entry.
+   */
   readonly history?: readonly JournalTransition[] | undefined;
   /** Ids of at most 1,000 transfers that were listed when an operator recorded `not_paid`. */
   readonly dismissed?: readonly string[] | undefined;
@@ -254,7 +257,10 @@ export class LastingJournalError extends Error {
 export const serializeEntry = (entry: JournalEntry | undefined): string =>
   entry === undefined ? '' : JSON.stringify(entry);
 
-/** Parses the stored text of an entry without checking fields. Returns the text if it is no JSON object. */
+/**
+ * Parses the stored text of an entry without checking fields. Returns a text that is no JSON object
+ * or array as it is.
+ */
 export function parseEntry(stored: string): JournalEntry {
   try {
     const entry: unknown = JSON.parse(stored);

@@ -181,7 +181,7 @@ export class GuardedJournal {
     );
   }
 
-  /** Throws if an open entry is of another platform, because only that platform can list the payment. */
+  /** Throws if an open entry belongs to another platform, because only that platform can list the payment. */
   rejectOtherPlatform(entry: OpenEntry | NotPaidEntry): void {
     if (!isOpen(entry) || entry.platform === this.#context.baseUrl) return;
     throw this.errors.createConflictError(

@@ -413,7 +413,7 @@ function mayBeTakenOver(transfer: Transfer, { input, takeover }: Search, ahead =
 }
 
 /**
- * Why a page does not prove where the list of transfers ends. Such a list may hide the payment.
+ * Says why a page does not prove where the list of transfers ends; undefined if the page does.
  * Assumption A6: docs/proof.md. Caches: docs/gaps.md, row 65.
  */
 function findPageProblem(
