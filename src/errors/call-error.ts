@@ -21,8 +21,7 @@ interface FailedCall {
 
 /**
  * Creates the error with which a call rejects. The failure chooses the class and says what went
- * wrong. This function adds the fields and sentences that depend on the call. `note` says why the
- * SDK did not retry.
+ * wrong, the call adds fields and sentences, and `note` says why the SDK did not retry.
  */
 export function createCallError(failure: Failure, failed: FailedCall, note = ''): PaymentsError {
   const { call, attempts, prepared, credential, redact } = failed;
@@ -54,7 +53,8 @@ export function createCallError(failure: Failure, failed: FailedCall, note = '')
     create: (ErrorClass, words, facts) =>
       createError(ErrorClass, addCallSentences(words), { ...callFacts, ...facts }),
   });
-  // V8 keeps ten stack frames. Leave out the SDK's own, because they push out the caller's.
+  // Leave out the frames of this function and those it calls, because V8 keeps only ten frames and
+  // the caller's must be among them.
   if ('captureStackTrace' in Error) Error.captureStackTrace(error, createCallError);
   return error;
 }

@@ -5,7 +5,10 @@ import { decorate, PaymentsError } from './errors.ts';
 /** Where the caller called the SDK. The stack is formatted only if the call fails. */
 export interface CallSite {
   readonly stack?: unknown;
-  /** How many frames of the SDK are above the caller's. Absent if only the runtime knows. */
+  /**
+   * How many frames of the SDK are above the caller's. Absent if this runtime does not allow to
+   * count them.
+   */
   readonly own?: number;
 }
 
@@ -13,9 +16,8 @@ type Callable = (...values: never[]) => unknown;
 
 /**
  * Captures the stack of the caller, because an error's own stack starts where the response arrived.
- * `below` is the function that the public method calls, or with `own` 0 the public method itself.
- * A bundler may rename functions and join files, so only the functions tell whose a frame is. In V8
- * a read captures no stack, because capturing costs a sixth of a GET: {@link showAwaiting}.
+ * Only functions tell whose a frame is, because bundlers rename functions and join files: `below`
+ * is the function that the public method calls, or with `own` 0 the public method itself.
  */
 export function captureCallSite(below: Callable, own = 1): CallSite {
   // JavaScriptCore leaves out a function that ends with a call, so nothing can be counted there.
@@ -25,7 +27,10 @@ export function captureCallSite(below: Callable, own = 1): CallSite {
   return site;
 }
 
-/** Lets the stack of an error begin with the line where the caller called the SDK. */
+/**
+ * Adds the line where the caller called the SDK to an error's stack: in V8 at the start, elsewhere
+ * at the end.
+ */
 export function withCallSite(error: unknown, site: CallSite): unknown {
   if (!(error instanceof PaymentsError)) return error;
   const { errors } = error;
@@ -46,7 +51,10 @@ export function withCallSite(error: unknown, site: CallSite): unknown {
   return decorate(error, { stack: [`${error.name}: ${error.message}`, ...frames].join('\n') });
 }
 
-/** Returns the frames of a stack without `own`, Node's, and those before the first line of code. */
+/**
+ * Returns the caller's frames of a stack: without the first `own` frames, Node's frames, and
+ * leading frames that name no line.
+ */
 export function framesOfCaller(stack: unknown, own = 0): readonly string[] {
   // With an `Error.prepareStackTrace` of the application, a stack may be no text, or throw.
   if (typeof stack !== 'string') return [];
@@ -60,9 +68,10 @@ export function framesOfCaller(stack: unknown, own = 0): readonly string[] {
 }
 
 /**
- * Lets the stack of a read's error begin with the line of the caller, if the caller awaits the read.
- * `outermost` is the asynchronous function that has awaited the read. Before its first `await`, the
- * stack has the caller's frames above `below`.
+ * Adds the line of a caller who awaits a read to the stack of its error, because in V8 a read
+ * captures no stack when it starts: capturing costs a sixth of a GET. `outermost` is the
+ * asynchronous function that has awaited the read, and `below` is for an error before its first
+ * `await`.
  */
 export function showAwaiting(error: unknown, below: Callable, outermost: Callable): unknown {
   withCallSite(error, captureCallSite(outermost, 0));
@@ -75,12 +84,15 @@ export const rejectFromCallSite = <T>(site: CallSite, promise: Promise<T>): Prom
     throw withCallSite(error, site);
   });
 
-/** Runs a method, and lets the stack of a rejection begin with the line of the caller. */
+/** Runs a method, and adds the line of the caller to the stack of a rejection. */
 export function runFromCallSite<T>(run: () => Promise<T>): Promise<T> {
   return rejectFromCallSite(captureCallSite(runFromCallSite), run());
 }
 
-/** Runs a part of a constructor or a function, whose exceptions begin with the line of the caller. */
+/**
+ * Runs a part of a constructor or a function, and adds the line of the caller to the stack of its
+ * exceptions.
+ */
 export function throwFromCallSite<T>(run: () => T): T {
   try {
     return run();

@@ -27,9 +27,9 @@ export type { Issue } from '../internal/issues.ts';
 /** The place where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export type ResumePoint = {
   /**
-   * Pass this cursor to get the page that failed, or on {@link PaginationError} the last page
-   * that arrived. If it was refused, begin without one. Undefined means the first page. In `transactions.list` the cursor is `skip`, as
-   * text.
+   * Pass this cursor to get the page that failed, or on {@link PaginationError} the last page that
+   * arrived; if the platform refused the cursor, begin without one. `undefined` gets the first
+   * page, and for `transactions.list` the cursor is `skip` as text.
    */
   readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
   /** The page size (`limit`) that the SDK sent; undefined if it sent none. */
@@ -92,7 +92,7 @@ export class PaymentsError extends Error {
   declare readonly method: string | undefined;
   /** The path, with `{id}` for each id. For `request`, the path as you passed it. */
   declare readonly path: string | undefined;
-  /** Every failed attempt of the call, in order. */
+  /** The failed attempts of the call, in order. */
   declare readonly attempts: readonly Attempt[];
   /**
    * Whether the same call may succeed later. Always false for a `create` with an unknown outcome.
@@ -112,13 +112,13 @@ export class PaymentsError extends Error {
    */
   declare readonly retryAfterMs: number | undefined;
   /**
-   * When to run the batch again that gave up on this payment, in milliseconds since 1970. Absent if
-   * no batch gave up.
+   * When to rerun the batch that gave up on this payment, in milliseconds since 1970. Absent if no
+   * batch gave up.
    */
   declare readonly retryAt?: number;
   /**
-   * The reference of the payment, with credentials redacted. Set on every error of `createOnce`, of
-   * `decide` and of a payment in a batch. Absent if the reference itself is invalid.
+   * The reference of the payment, with credentials redacted. Set on errors of `createOnce`, of
+   * `decide` and of a payment in a batch, unless the reference itself is invalid.
    */
   declare readonly reference?: string;
   /** The place where a list stopped. Only set if the error was thrown while reading a list. */
@@ -162,7 +162,7 @@ export class PaymentsError extends Error {
     return describePublicly(this);
   }
 
-  /** Returns everything that a log needs, as plain data. A bigint becomes a string. */
+  /** Returns the fields of the error for a log, as plain data. A bigint becomes a string. */
   toJSON(): { readonly [name: string]: JsonValue } {
     const { cause, ...facts } = this as PaymentsError & { cause?: unknown };
     const { name, message } = this;
@@ -181,11 +181,11 @@ export class PaymentsError extends Error {
 export class ConfigurationError extends PaymentsError {}
 
 /**
- * An argument is invalid. `issues` lists which and why. Nothing was sent by this call, but `outcome`
- * is `unknown` if an earlier call leaves the payment in doubt.
+ * An argument is invalid; `issues` lists which and why. This call sent nothing, but `outcome` is
+ * `unknown` if an earlier call leaves the payment in doubt.
  */
 export class ValidationError extends PaymentsError {
-  /** Every problem with the arguments, not only the first. */
+  /** The problems with the arguments, not only the first. */
   declare readonly issues: readonly Issue[];
 
   /** @hidden */
@@ -324,7 +324,7 @@ export class PaginationError extends PaymentsError {
    * cursor came twice, or too many pages in a row brought no new item.
    */
   declare readonly reason: 'missing_cursor' | 'cursor_loop';
-  /** The place where the list stopped. To continue there leads to the same page. */
+  /** The place where the list stopped. Continuing there gets the same page again. */
   declare readonly resume: ResumePoint;
 
   /** @hidden */
@@ -381,12 +381,11 @@ export class PaymentVetoedError extends PaymentsError {}
 
 /**
  * Finds or restores an error of this package: caught, wrapped by other code (`cause`, `errors`), or
- * copied from `toJSON()` or its fields, as workflow engines do. Of several, the one with the worst
- * outcome counts. Undefined for other values.
+ * copied from `toJSON()` or its fields, as workflow engines do. Returns the error with the worst
+ * outcome if there are several, and undefined if there is none.
  * @example
  * ```ts
  * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
- *
  * const payments = new PaymentsClient();
  * const kept = await payments.transfers.get('txfr_unknown').catch((error) => JSON.stringify(error));
  * const error = paymentsErrorFrom(JSON.parse(String(kept)));
@@ -409,7 +408,7 @@ export function paymentsErrorFrom(value: unknown): PaymentsError | undefined {
   return found.find((error) => error.outcome === outcome) ?? found[0];
 }
 
-/** How many errors around an error of this package the guards look through. */
+/** How many levels of wrapping errors {@link paymentsErrorFrom} looks through. */
 const maxWrappers = 5;
 
 /**
@@ -418,7 +417,7 @@ const maxWrappers = 5;
  */
 const wrappingFields = ['cause', 'originalError', 'reason', 'error', 'suppressed', 'err'];
 
-/** The values that other code may have wrapped, also those that `errors` lists. */
+/** Returns the values that other code may have wrapped, including the items of `errors`. */
 function wrappedIn(value: unknown): readonly unknown[] {
   const wrapped = wrappingFields.map((name) => fieldOf(value, name));
   const errors = fieldOf(value, 'errors');
@@ -458,7 +457,10 @@ function restoreError(value: unknown): PaymentsError | undefined {
   return error;
 }
 
-/** Finds the class of a copied error that has lost its name, by fields that no other class has. */
+/**
+ * Finds the class of a copied error that has lost its name, by the fields that tell the classes
+ * apart.
+ */
 function classByFields(value: unknown): typeof PaymentsError {
   const [reason, status, phase, code, issues] = ['reason', 'status', 'phase', 'code', 'issues'].map(
     (field) => fieldOf(value, field),
@@ -478,8 +480,8 @@ function classByFields(value: unknown): typeof PaymentsError {
 }
 
 /**
- * Sets fields of an error, as far as the error permits. A hook may have frozen the error, and an
- * exception in this place would replace the error.
+ * Sets fields of an error if the error permits it, because a hook may have frozen the error and an
+ * exception here would replace it.
  */
 export function decorate<E extends object>(error: E, fields: object): E {
   for (const [name, value] of Object.entries(fields)) Reflect.set(error, name, value);
@@ -496,22 +498,22 @@ const isOutcome = (value: unknown): value is Outcome =>
   value === 'not_sent' || value === 'rejected' || value === 'unknown';
 
 /**
- * Whether a value is an error of this package, from any installed copy, or contains or copies one,
- * as {@link paymentsErrorFrom} reads values. To read the fields, use what that function returns.
+ * Whether a value is, wraps or copies an error of this package, from any installed copy. To read
+ * the fields, use the result of {@link paymentsErrorFrom}.
  */
 export const isPaymentsError = (value: unknown): value is PaymentsError =>
   paymentsErrorFrom(value) !== undefined;
 
 /**
- * Whether a value is an {@link ApiError}, a response with a status other than 2xx, or contains or
- * copies one, as {@link paymentsErrorFrom} reads values.
+ * Whether a value is, wraps or copies an {@link ApiError}, as {@link paymentsErrorFrom} reads
+ * values. An ApiError is a response with a status other than 2xx.
  */
 export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;
 
 /**
- * Whether the failed call may have taken effect. If true, check before you send the call again. Also
- * accepts what {@link paymentsErrorFrom} accepts. For other errors false, which proves nothing.
+ * Whether the failed call may have taken effect; if true, check before you send the call again.
+ * Reads what {@link paymentsErrorFrom} reads, and false for another error proves nothing.
  */
 export const isOutcomeUnknown = (
   value: unknown,

@@ -33,8 +33,8 @@ export function excerptOf(body: string): string {
 }
 
 /**
- * Headers that an error does not show: cookies, and those that describe the platform's message, as
- * Express, Koa and Fastify copy `error.headers` onto a response of their own.
+ * Headers that an error does not show: cookies, and headers about the platform's message. Express,
+ * Koa and Fastify would copy these from `error.headers` onto a response of their own.
  */
 const hiddenHeader =
   /^(set-cookie|content-.*|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|cache-control)$/;

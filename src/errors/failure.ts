@@ -121,12 +121,12 @@ export function rejectedFailure(
     const reported = message === undefined ? excerptOf(text) : oneLine(message);
     const isInDoubt = call.isWrite && outcome === 'unknown';
     const isPerhapsReplaced = isInDoubt && !hasErrorBody;
-    const isClientError = status >= 400 && status < 500 && (status === 401 || isObject(body));
+    const mayComeFromPlatform = status >= 400 && status < 500 && (status === 401 || isObject(body));
     // A server usually names the path in its 404 if the path is wrong, but not if the id is wrong.
     const isUnknownPath = !hasErrorBody || reported.includes(call.path.split('{')[0] ?? '');
     const hints = [
       isPerhapsReplaced && "A proxy may have replaced the platform's response.",
-      isPerhapsReplaced && isClientError && describeOwnBodyFix(status),
+      isPerhapsReplaced && mayComeFromPlatform && describeOwnBodyFix(status),
       status === 404 && isUnknownPath
         ? call.checkUrl
         : describeStatusFix(status, retryAfterMs, isInDoubt, call),

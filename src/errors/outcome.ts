@@ -37,17 +37,25 @@ export interface TransportFacts {
    * every custom fetch, because it is not known what such a fetch did before it failed.
    */
   readonly runtime: 'node' | 'bun' | 'deno' | 'other';
-  /** Whether the runtime never sends a request again by itself. */
+  /** Whether the runtime sends a request at most once. */
   readonly sendsOnce: boolean;
 }
 
-/** What the transport itself observed while sending, which proves more than an error code. */
+/**
+ * What the transport itself observed while sending. An observation proves more than an error code.
+ */
 export interface Evidence {
-  /** False until the first byte of the request may have been written, then true. */
+  /**
+   * False until the first byte of the request may have been written, then true; undefined if not
+   * observed.
+   */
   started?: boolean | undefined;
   /** Whether the runtime has refused the options of the connection, before it used the network. */
   isRefused?: boolean | undefined;
-  /** Whether the request is the first on a connection with TLS 1.3, and has no byte of a response. */
+  /**
+   * Whether this is the first request on a TLS 1.3 connection, and no byte of a response has
+   * arrived.
+   */
   isFirstByTls13?: boolean | undefined;
 }
 
@@ -79,7 +87,9 @@ const certificateCode =
 /** The error code if a proxy of the environment rejected CONNECT, so that nothing was sent. */
 const tunnelCode = 'ERR_PROXY_TUNNEL';
 
-/** Bun's error codes for a failed connect. Other codes of Bun may come after sending. */
+/**
+ * Bun's error codes for a failed connect. The codes of a failed DNS lookup are tested separately.
+ */
 const bunConnectCodes = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -98,10 +108,9 @@ const optionsAlert = /alert (?:handshake failure|protocol version)\b/;
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
 /**
- * Decides what a failed connection proves, and whether a retry may help. If the transport observed
- * whether it wrote the first byte, that observation decides. Otherwise only known errors prove that
- * nothing was sent. If several addresses were tried, the error contains an error for each address,
- * and every one of these `leaves` has to prove this.
+ * Decides what a failed connection proves, and whether a retry may help. If the transport did not
+ * observe whether it wrote the first byte, each of the error's `leaves` (one for each address that
+ * was tried) has to prove that nothing was sent.
  */
 export function connectionOutcome(
   error: unknown,
@@ -115,8 +124,8 @@ export function connectionOutcome(
     // A runtime that may not connect has not sent the request before either.
     (leaves.every(isDenied) ||
       (transport.sendsOnce && leaves.every((leaf) => provesNothingSent(leaf, transport.runtime))));
-  // With TLS 1.3 a server refuses the client's certificate after the client has finished its
-  // handshake. The alert proves that the server has not, and has read no request.
+  // With TLS 1.3 a server refuses the client's certificate after the client's part of the
+  // handshake. The alert proves that the server has read no request.
   const isHandshake =
     evidence.isFirstByTls13 === true && leaves.some((leaf) => hasText(leaf, certificateAlert));
   const proven = evidence.started === undefined ? provedByErrors : !evidence.started || isHandshake;
@@ -199,7 +208,9 @@ function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): 
   return certificateCode.test(codeOf(leaf) ?? '');
 }
 
-/** Returns the innermost errors, through every cause and every member of an AggregateError. */
+/**
+ * Returns the innermost errors of an error: of its causes and of the members of an AggregateError.
+ */
 function leavesOf(error: unknown, depth = 0): unknown[] {
   if (!isError(error)) return [error];
   const errors = fieldOf(error, 'errors');

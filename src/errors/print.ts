@@ -5,7 +5,9 @@ import { framesOfCaller } from './call-site.ts';
 import { decorate, PaymentsError, type Issue } from './errors.ts';
 import { toPlainData } from './json.ts';
 
-/** The most lines of an error in a terminal. If nobody catches the error, Node adds six. */
+/**
+ * About how many lines an error takes in a terminal. If nobody catches the error, Node adds six.
+ */
 const maxLines = 19;
 
 const toText = (value: unknown): string => JSON.stringify(toPlainData(value) ?? null);
@@ -51,7 +53,10 @@ function describeFields(error: PaymentsError): string[] {
   return lines;
 }
 
-/** Describes the causes of an error, each in a line. What the caller's function threw has frames. */
+/**
+ * Describes the causes of an error, each in a line. A cause that the caller's function threw also
+ * gets two frames.
+ */
 function describeCauses(error: unknown, depth = 0): string[] {
   const cause = fieldOf(error, 'cause');
   if (cause === undefined || depth > 2) return [];
@@ -76,8 +81,8 @@ type ForeignError = Error & { readonly errors?: unknown; readonly code?: unknown
 let uncaught: PaymentsError | undefined;
 
 /**
- * Makes console.error, and Node if nobody catches, print the errors of this package in few lines.
- * Their enumerable fields, which workflow engines copy, would be at least a line each.
+ * Makes Node and console.error print the errors of this package in few lines. The errors have
+ * enumerable fields, because workflow engines copy these, and each would take at least a line.
  */
 export function printShortly(): void {
   // Later calls change nothing, because the property cannot be redefined.
@@ -93,7 +98,8 @@ export function printShortly(): void {
     const isHandled = Number(host.process?.listenerCount?.('uncaughtException')) > 0;
     if (error instanceof PaymentsError && !isHandled) uncaught = error;
   });
-  // Node prints after the last listener, and all listeners before this one find all fields.
+  // Change the error only at the exit, because Node prints it afterwards, and earlier listeners
+  // need all fields.
   onExit(() => {
     // A worker sends its error to the thread that started it, which may need the fields.
     const threads = builtinModule('node:worker_threads') as

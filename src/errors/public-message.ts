@@ -37,7 +37,7 @@ export function describePublicly(error: PublicFacts): string {
   if (outcome === 'rejected') {
     return `The ${isPayment ? 'payment was rejected, and no money was moved' : 'request was rejected'}.${retryHint}`;
   }
-  // An earlier call may have made the payment, so the message is about this attempt alone.
+  // An earlier call may have made the payment, so the message speaks only of this attempt.
   const what = `${isPayment ? 'No payment was made' : 'Nothing was changed'} by this attempt.`;
   return what + (name === 'ValidationError' ? ' Please check what was entered.' : retryHint);
 }

@@ -21,9 +21,9 @@ const credentialPatterns = [
 ];
 
 /**
- * Makes a function that replaces these secrets, and whatever matches a pattern, in a text. If only
- * the decoded text has a secret, the function returns the mark instead of the whole text. For the
- * caller's own data pass no patterns, because for example a cursor may have the form of a JWT.
+ * Makes a function that replaces these secrets, and what matches a pattern, in a text; if a secret
+ * is encoded, the mark replaces the whole text. For the caller's own data pass no patterns, because
+ * for example a cursor may have the form of a JWT.
  */
 export function redactor(
   secrets: readonly string[],
@@ -118,14 +118,17 @@ export function redactAndCut(text: string, redact: Redact): string {
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
 
-/** Copies a JSON value for an error, redacted, and so that it can be logged: small, without bigint. */
+/**
+ * Copies a JSON value for an error: redacted, small enough for a log, and with each bigint as a
+ * string.
+ */
 export const redactBounded = (value: unknown, redact: Redact): unknown =>
   toPlainData(redactDeep(value, (text) => redactAndCut(text, redact), 8, 100));
 
 /**
- * Copies an error of the runtime or of the caller, redacted: name, code, message, stack and causes.
- * Other fields are left out, because for example a Request contains the credential. Copies causes
- * down to `depth` levels. Undefined if the value is not an error.
+ * Copies an error with its name, code, message, stack and causes, redacted, down to `depth` levels;
+ * undefined if the value is not an error. Leaves out other fields, because for example a Request
+ * contains the credential.
  */
 export function redactError(error: unknown, redact: Redact, depth = maxErrorDepth) {
   if (!isError(error)) return undefined;
@@ -146,8 +149,8 @@ export function redactError(error: unknown, redact: Redact, depth = maxErrorDept
 }
 
 /**
- * Returns what a function threw, or a redacted copy if any text in the thrown value has a secret.
- * Undefined if the value cannot be read.
+ * Returns what a function threw, or a redacted copy if its text contains a secret. Undefined if the
+ * value cannot be read.
  */
 export function keepCause(thrown: unknown, redact: Redact): unknown {
   const secrets: string[] = [];
@@ -157,7 +160,7 @@ export function keepCause(thrown: unknown, redact: Redact): unknown {
     return clean;
   };
   try {
-    // Reads the fields of an error, too (8 levels of 100 fields), as redactError copies only some.
+    // Look for secrets in the other fields of an error, too, because redactError copies only some.
     const fields = redactDeep(thrown, redactAndNote, 8, 100);
     const copy = redactError(thrown, redactAndNote) ?? fields;
     return secrets.length === 0 ? thrown : copy;

@@ -9,7 +9,7 @@ import { isReading } from './public-message.ts';
 
 type CallerStatus = ReturnType<typeof httpStatusOf>;
 
-/** The HTTP status by the name of the error's class. For any other error: 502. */
+/** The HTTP status by the name of the error's class; 502 for a class that is not in this table. */
 const statuses: Readonly<Partial<Record<string, CallerStatus>>> = {
   ValidationError: 400,
   BadRequestError: 422,
