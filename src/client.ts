@@ -44,7 +44,7 @@ interface SharedState {
 
 /** Has the namespaces on its prototype, because Jest's automock looks for them only there. */
 const Mockable = /* @__PURE__ */ (() =>
-  // The compiler does not see that such a function can be extended.
+  // The cast is necessary, because TypeScript does not accept a plain function as a base class.
   Object.assign(function () {}, {
     prototype: {
       entities: Entities.prototype,

@@ -43,14 +43,14 @@ export const argument = <T>(schema: Validator<T>, value: unknown, at = ''): Argu
 });
 
 /**
- * Copies the caller's input when a method is called, and reads each field once. The input may be an
- * ORM entity or a DTO whose fields are accessors, and the caller may change the object right after
- * the call. So the SDK checks, records and sends the copy.
+ * Copies the caller's input and reads each field once, because a field may be an accessor of an ORM
+ * entity and the caller may change the object right after the call. The SDK checks, records and
+ * sends the copy.
  */
 export function readInput<T>(input: T, schema: Validator<unknown>): T {
   if (!isObject(input) || isPlainObject(input)) return cloneInput(input);
   const names = new Set(Object.keys(shapeOf(schema)));
-  // An old library may have added an enumerable member to every object.
+  // Skip names that Object.prototype has, because an old library may have added enumerable members.
   for (const name in input) if (!(name in Object.prototype)) names.add(name);
   const fields = Array.from(names, (name) => [name, Reflect.get(input, name)] as const);
   return cloneInput(Object.fromEntries(fields.filter(([, value]) => value !== undefined))) as T;
@@ -107,7 +107,10 @@ export function validate<T>(
 /** An error message lists at most this many problems, so that a logger can print it. */
 const maxListedIssues = 20;
 
-/** Creates the error of a call with invalid arguments, which lists every problem. */
+/**
+ * Creates the error of a call with invalid arguments. The message lists the first problems,
+ * `issues` all that were found.
+ */
 export function invalidArguments(
   call: CallIdentity,
   issues: readonly DetailedIssue[],
@@ -162,7 +165,10 @@ function describeArgumentIssue(
   return [issueAt(place, issue.message, invalid)];
 }
 
-/** Describes what is wrong with a response, without its values, which may identify a customer. */
+/**
+ * Describes what is wrong with a response. Does not quote values, because they may identify a
+ * customer.
+ */
 export function describeResponseIssue(issue: SchemaIssue, response: unknown): Issue[] {
   const place = join('', issue.path);
   if (issue.code === 'unrecognized_keys') {

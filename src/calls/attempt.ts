@@ -82,9 +82,8 @@ interface ResponseHead {
 }
 
 /**
- * A response with as much of its body as the SDK could read. ReceivedResponse is a class, because
- * V8 gives an object literal with a getter a hidden class of its own, which keeps the call in
- * memory until the next full garbage collection.
+ * A response with as much of its body as the SDK could read. A class, because V8 would keep the
+ * call in memory for longer if an object literal had this getter.
  */
 export class ReceivedResponse {
   readonly status: number;
@@ -108,7 +107,7 @@ export class ReceivedResponse {
     return this.#head.headers;
   }
 
-  /** The header `date`, which says the platform's time. */
+  /** The platform's time, from the header `date`. */
   get date(): string | null {
     return this.#head.date ?? this.headers.get('date');
   }
@@ -129,7 +128,9 @@ export type AttemptResult =
     }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Sends one request through the library ky and reads the response, within the option `timeout`. */
+/**
+ * Sends one request through the library ky and reads the response. Both must end within `timeout`.
+ */
 export async function sendAttempt(
   running: RunningCall<CallRequest & { readonly response: unknown }>,
   token: string,
@@ -204,7 +205,10 @@ function describeStop(
   return stopFailure(why, running, 'headers', 'unknown');
 }
 
-/** Describes a call that a timeout or an abort stopped. By default nothing was sent. */
+/**
+ * Describes a call that a timeout or an abort stopped. By default, the failure says that nothing
+ * was sent.
+ */
 export function stopFailure(
   why: StopReason,
   { timeout, totalTimeout }: Pick<RunningCall, 'timeout' | 'totalTimeout'>,
@@ -242,7 +246,7 @@ async function readBody(received: TransportResponse, ignoresBody: boolean, deadl
   }
 }
 
-/** Reads as much of a response body as arrives before the deadline. */
+/** Reads the part of a response body that arrives before the deadline and fits `limit`. */
 async function collect(
   received: TransportResponse,
   limit: number,
@@ -255,7 +259,8 @@ async function collect(
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // If the attempt times out after the status has arrived, the response lacks part of its body.
+    // If the attempt times out here, return the part that has arrived, because the status is
+    // already known.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
     return { bytes: received.partialBody?.() ?? concat(chunks), fault: 'stalled' };
   }

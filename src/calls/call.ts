@@ -7,7 +7,9 @@ import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { ResolvedCallOptions } from './options.ts';
 import type { ValueFinder } from './undocumented-values.ts';
 
-/** A payment of the journal with the same terms, which may be the proposed one or another. */
+/**
+ * A payment in the journal with the terms of a proposed payment. The two may be the same payment.
+ */
 export interface SimilarPayment {
   /** The reference of the payment. */
   readonly reference: string;
@@ -39,11 +41,11 @@ export interface CallRequest {
    * the platform may ignore the key. `createOnce` searches the list of transfers instead.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Called with the body just before each attempt, after every wait; may throw. */
+  /** Called with the body just before each attempt, after the waits. May throw. */
   readonly beforeSending?: (body: string) => void;
   /** Called with the body when the call ends, and nobody knows whether it took effect. */
   readonly onUnknown?: (body: string) => void;
-  /** For payments: finds those of the journal with the terms of an input, if the journal can. */
+  /** For payments: lists the journal's payments with the terms of an input, if the journal can. */
   readonly findSimilar?: ((input: TransferCreateInput) => Promise<SimilarPayment[]>) | undefined;
   /** For writes: a sentence for the error when nobody knows whether the write took effect. */
   readonly ifUnknown?: string;
@@ -52,7 +54,10 @@ export interface CallRequest {
 /** Reports to `hooks.onDrift` what differs from the documented shape of a response. */
 export type ReportDrift = (issues: readonly Issue[]) => void;
 
-/** The headers of a successful response, which are created when they are first read. */
+/**
+ * The headers of a successful response. Read them only if necessary, because the first access
+ * creates them.
+ */
 export type Head = Readonly<Pick<Response, 'headers'>>;
 
 /** Checks the body of a successful response. */
@@ -69,7 +74,10 @@ export interface ResponseCheck<A> extends Validator<A> {
 export interface Call<T, A = T> extends CallRequest {
   /** How to check the response body; `nothing` if the body has no meaning: docs/gaps.md, row 29. */
   readonly response: ResponseCheck<A> | 'nothing';
-  /** For writes: whether a response with wrong fields counts as success: docs/gaps.md, row 36. */
+  /**
+   * For writes: whether a response is a success, even if other fields are wrong: docs/gaps.md, row
+   * 36.
+   */
   readonly acceptIf?: (response: unknown) => boolean;
   /** For creations: whether a response shows another record than the call has asked for. */
   readonly isOther?: (response: unknown) => boolean;

@@ -7,7 +7,9 @@ import type { Transport } from '../transports/transport.ts';
 
 type CustomTransports = Pick<PipelineSetup, 'fetch' | 'getWithBody' | 'agent'>;
 
-/** Chooses the transport of a call. Throws ConfigurationError if this runtime has none. */
+/**
+ * Chooses the transport of a call. Throws ConfigurationError if the call cannot be sent from here.
+ */
 export function chooseTransport(
   call: CallRequest,
   prepared: PreparedRequest,
@@ -15,7 +17,7 @@ export function chooseTransport(
 ): Transport {
   rejectInBrowsers(call, prepared, custom);
   const { fetch, getWithBody, agent } = custom;
-  // No `fetch` can send a GET with a body. Every transport can send all other requests.
+  // Only a GET with a body needs another transport, because no `fetch` can send such a request.
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
     const nodeTransport = openNodeTransport(call, agent);
@@ -45,8 +47,8 @@ export function chooseTransport(
 }
 
 /**
- * Creates the transport of Node.js, undefined elsewhere. Throws if this Node.js has no node:http that
- * a module without imports can load, because the global fetch would ignore `agent`, and prove less.
+ * Creates the transport of Node.js; undefined on other runtimes. Throws on a Node.js without
+ * process.getBuiltinModule, because the global fetch would ignore `agent` and prove less.
  */
 function openNodeTransport(
   call: CallRequest,

@@ -76,8 +76,8 @@ export interface ClientOptions {
   /** Extra headers for every request, except `authorization`, which your credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, or a library's, for every request except a GET with a body. Pass `init` on, and
-   * do not resend writes. If it fails during a write, the outcome is `unknown`.
+   * Your own fetch, or a library's, for every request except a GET with a body. It must pass `init`
+   * on and must not resend writes; if it fails during a write, the outcome is `unknown`.
    * @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
@@ -100,9 +100,9 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Your function decides before the SDK claims or sends a payment, at each try, so count by
-   * reference. Return true to permit; all else is a veto ({@link PaymentVetoedError}). Not called for
-   * paid ones.
+   * Your function that decides, at each try, before the SDK claims or sends a payment that is not
+   * paid yet, so count payments by reference. Return true to permit; any other result is a veto
+   * ({@link PaymentVetoedError}).
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;
@@ -120,8 +120,8 @@ export interface ClientOptions {
    */
   gracePeriod?: number | undefined; // How long a request may still take effect is not documented: docs/gaps.md, row 61
   /**
-   * What your platform does though the API reference does not say so. `payments-probe` prints the
-   * fields to paste. `withOptions` replaces each field that is not undefined.
+   * What your platform does beyond the API reference; `payments-probe` prints the fields to paste.
+   * `withOptions` replaces each field that is not undefined.
    * @default none of the fields
    */
   platform?: PlatformFacts | undefined;
@@ -217,7 +217,7 @@ const clientOptionChecks = (options: ClientOptions): OptionChecks<ClientOptions>
   clock: optionalCheck('an object with the functions now, setTimeout and clearTimeout', isClock),
 });
 
-/** The environment variables that replace client options, by the name of the option. */
+/** The environment variables that set client options, by the name of the option. */
 const variables: Readonly<Record<string, string>> = {
   baseUrl: 'PAYMENTS_BASE_URL',
   rootUrl: 'PAYMENTS_ROOT_URL',
@@ -227,8 +227,8 @@ const variables: Readonly<Record<string, string>> = {
 
 /**
  * Throws ConfigurationError if the client options are not a plain object, because a copy would lose
- * inherited fields. The client would replace a lost apiKey by the key in the environment or of the
- * cloned client, which may belong to another tenant.
+ * inherited fields. The key of the environment or of the cloned client, perhaps another tenant's,
+ * would then replace a lost `apiKey`.
  */
 export function requirePlain(options: unknown): void {
   if (isPlainObject(options)) return;
@@ -355,7 +355,10 @@ export function resolveOptions(options: ClientOptions) {
 /** If an option is at most this many milliseconds, the caller probably meant seconds. */
 const secondsThresholds = { timeout: 120, totalTimeout: 120, gracePeriod: 900 };
 
-/** Finds `amount <= '9999.99'` in the source text of a function, which has no other effect. */
+/**
+ * Matches a comparison such as `amount <= '9999.99'` in the source text of `authorize`. A match
+ * only causes a warning.
+ */
 const textComparison =
   /(?<!\+ ?[\w.]*)\bamount\s*[<>]=?\s*['"`][\d$]|[\d}]['"`]\s*[<>]=?\s*[\w.]*\bamount\b/;
 
@@ -402,7 +405,7 @@ function withoutSlash(text: string): string {
   return trimTrailingSlashes(`${origin}${pathname}`);
 }
 
-/** Whether a URL may be the URL of a sandbox, on this machine or at a host that cannot exist. */
+/** Whether a URL may belong to a sandbox, because its host is this machine or cannot exist. */
 const isTestUrl = (url: string): boolean => isLoopback(new URL(url).hostname) || isUnreachable(url);
 
 /** Whether the host of a URL cannot exist, so that only the sandbox in this process can respond. */

@@ -29,7 +29,7 @@ export class CreatedIds {
 }
 
 /**
- * The ids that this process was given, after the base URL of their platform. All clients share the
- * connections of the process, so the response to one client may arrive again at another.
+ * The ids that this process's creations got, each with the base URL of its platform in front. All
+ * clients share connections, so the response to one client may arrive again at another.
  */
 export const idsOfProcess = /* @__PURE__ */ new CreatedIds();

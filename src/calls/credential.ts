@@ -15,7 +15,10 @@ export type CredentialSource = string | (() => string | Promise<string>); // The
 
 export type CredentialKind = 'apiKey' | 'jwt';
 
-/** Thrown if a credential function returned no credential. Never contains what it returned. */
+/**
+ * Thrown if a credential function returned an unusable value. Does not quote the value, because it
+ * may be a secret.
+ */
 class UnusableCredential extends Error {
   readonly problem: Problem | undefined;
   constructor(problem: Problem | undefined) {
@@ -30,7 +33,10 @@ export const credentialNames = {
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
 } as const;
 
-/** Says where the user set a value: in the environment variable that holds it, or in an option. */
+/**
+ * Names where the user set a value: the environment variable if it has this value, otherwise the
+ * option.
+ */
 export const describePlace = (option: string, variable: string | undefined, value: unknown) =>
   variable !== undefined && readVariable(variable)?.trim() === value
     ? variable
@@ -76,9 +82,9 @@ export function findCredentialProblem(kind: CredentialKind, value: unknown): Pro
 }
 
 /**
- * Runs a credential function outside of every request, in the context in which this module was
- * loaded, because all callers share the result. A function that reads the tenant of a request from
- * an AsyncLocalStorage fails there. In the request, its key would pay for other tenants, too.
+ * Runs a credential function in the context in which this module was loaded, because all callers
+ * share the result. In the context of a request, the function could return the key of that
+ * request's tenant, and other tenants would pay with this key.
  */
 const runOutsideRequests = /* @__PURE__ */ keepContext();
 
@@ -86,13 +92,12 @@ const runOutsideRequests = /* @__PURE__ */ keepContext();
 const expirySlack = 30_000;
 
 /**
- * The API key or the JWT of a client. The result of a credential function is kept until the
- * platform rejects the token (401) or, for a JWT, until shortly before its expiry. Calls that need
- * a new token at the same time share one call of the function.
+ * The API key or the JWT of a client. Calls share the result of a credential function until the
+ * platform rejects the token (401) or, for a JWT, until shortly before its expiry.
  */
 export class Credential {
   readonly kind: CredentialKind;
-  /** The credential, if the caller passed a string, which the SDK never replaces. */
+  /** The credential if the caller passed a string. The SDK cannot replace such a credential. */
   readonly fixed: string | undefined;
   readonly #source: CredentialSource;
   readonly #clock: Required<Clock>;
@@ -114,9 +119,9 @@ export class Credential {
   }
 
   /**
-   * Returns a token to send. Callers share a running call of the credential function. If that call
-   * has already run for `maxWaitMs`, starts another, and earlier callers keep waiting for the first.
-   * Rejects with the function's error or with UnusableCredential.
+   * Returns the token to send, or rejects with UnusableCredential or the error of the credential
+   * function. Waits for a running call of the function, or starts another call if that one has run
+   * for `maxWaitMs`.
    */
   async get(maxWaitMs: number): Promise<string> {
     if (this.#token !== undefined && this.#clock.now() < this.#token.renewAt) {
@@ -155,7 +160,7 @@ export class Credential {
     return `Check the ${noun} (${place}): is it correct, and does it belong to this platform?`;
   }
 
-  /** Call this after `#token` was cleared. Returns the token to send, which is then also stored. */
+  /** Stores and returns the token to send. Call this after `#token` was cleared. */
   async #fetchAndStore(): Promise<string> {
     const source = this.#source;
     const value: unknown = typeof source === 'string' ? source : await runOutsideRequests(source);
@@ -170,8 +175,8 @@ export class Credential {
   }
 
   /**
-   * Computes when to fetch the next token. A token that seems to have expired stays in use, because
-   * this machine's clock may be wrong. If the clock is right, the platform rejects the token.
+   * Computes when to fetch the next token. A token that seems to have expired stays in use until
+   * the platform rejects it, because this machine's clock may be wrong.
    */
   #renewalTime(value: string): number {
     const expires = expiryOf(value);

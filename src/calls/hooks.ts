@@ -4,7 +4,7 @@ import { printLine, readVariable, warn } from '../internal/runtime.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Clock } from './time.ts';
 
-/** The call that a hook's event belongs to. An event never contains a credential. */
+/** The call that a hook's event belongs to. Credentials are redacted in events. */
 export interface HookCall {
   /** The SDK's name of the call, such as `transfers.create`. */
   readonly operation: string;
@@ -94,8 +94,8 @@ export interface OnceEvent {
 }
 
 /**
- * Event of `onCall`: a call of a method has ended. A `createOnce` with all its requests counts as
- * one call, so does each try of a payment in a batch, and each page of a list.
+ * Event of `onCall`: a call of a method has ended. A `createOnce` with all its requests is one
+ * call, and so is each try of a payment in a batch and each page of a list.
  */
 export interface CallEvent {
   /** The SDK's name of the call, such as `transfers.createOnce`. */
@@ -135,7 +135,10 @@ export interface Hooks {
   onOnce?: ((event: OnceEvent) => unknown) | undefined;
 }
 
-/** Calls a hook. Its errors are only printed, because watching a payment must not break it. */
+/**
+ * Calls a hook. An error of the hook is printed but not thrown, because watching a payment must not
+ * break it.
+ */
 export function callHook<Name extends string, E>(
   hooks: { readonly [Key in Name]?: ((event: E) => unknown) | undefined },
   name: Name,
@@ -180,8 +183,8 @@ const maxLoggedDrifts = 1_000;
 
 /**
  * Makes the hooks also print a line on stderr for each event that the environment variable
- * PAYMENTS_LOG selects. `warn` prints failures, waits and the first drift of each operation and
- * field, `info` every attempt, `debug` also its URL.
+ * PAYMENTS_LOG selects. `warn` prints failures, retries, waits and the first drift of each
+ * operation and field, `info` also successful attempts, `debug` also their URLs.
  */
 export function withLogging(hooks: Hooks, { now }: Required<Clock>): Hooks {
   const level = levels.indexOf(readVariable('PAYMENTS_LOG')?.trim() ?? '');

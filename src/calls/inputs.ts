@@ -21,21 +21,22 @@ const spentInputs: DetailedIssue = {
 /** The latest iterator of each iterable, to recognise a generator that was already read. */
 const lastIterators = new WeakMap<object, unknown>();
 
-/** Whether inputs are a stream. Loops over a stream share its items, so each misses some. */
+/**
+ * Whether inputs are a stream. Loops over a stream share its items, so a second loop would miss
+ * some.
+ */
 const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
 
-/** An input as the caller passed it, and a copy whose fields were each read once. */
+/** An input as the caller passed it, and its copy, for which the SDK read each field once. */
 export interface ReadInput<T> {
   readonly input: T;
   readonly copy: T;
 }
 
 /**
- * Returns a function that returns the inputs for one loop, each with a copy. The rows of an array
- * are copied at once, because the caller may change the array during the loop. Other inputs are
- * copied when the loop reads them. If an earlier loop has read a generator or a stream, reading
- * throws, because the remaining items would look like a complete batch, or like a day without
- * payments.
+ * Returns a function that gives each loop the inputs with copies, made at once for an array because
+ * the caller may change it. A second loop over a generator or a stream throws, because the
+ * remaining items would look like a complete batch.
  */
 export function createInputReader<T>(
   inputs: Inputs<T>,

@@ -5,8 +5,8 @@ import { unknownNameAt } from './arguments.ts';
 import type { Issue } from '../errors/errors.ts';
 
 /**
- * Checks an option and adds problems to `issues`. Options have no zod schemas, because building a
- * schema takes longer than creating the rest of a client, and every process creates a client.
+ * Checks an option and adds problems to `issues`. Options have no zod schemas, because building one
+ * takes longer than creating the rest of a client.
  */
 export type OptionCheck = (value: unknown, at: string, issues: DetailedIssue[]) => void;
 
@@ -30,8 +30,8 @@ export const optionalCheck = (
   checkBy((value) => (value === undefined || isValid(value) ? undefined : { expected }));
 
 /**
- * Creates a check of an object whose fields have these checks. Any other field is a problem, which
- * names where the field belongs if `findPlace` knows.
+ * Creates a check of an object whose fields have these checks. For any other field, the problem
+ * says where the field belongs if `findPlace` knows.
  */
 export const fields =
   (
@@ -63,7 +63,6 @@ export const milliseconds = optionalCheck(
   'milliseconds above 0, such as 30_000',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
-/** Checks a number of milliseconds, which may be Infinity. */
 export const millisecondsOrInfinity = optionalCheck(
   'milliseconds above 0, such as 30_000, or Infinity',
   (value) => typeof value === 'number' && value > 0,
@@ -72,7 +71,7 @@ export const retries = optionalCheck(
   'a whole number, 0 or more',
   (value) => Number.isInteger(value) && Number(value) >= 0,
 );
-/** Whether an object has functions with these names, its own or those of its class. */
+/** Whether an object has functions with these names, own or inherited. */
 export const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
   isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 
@@ -112,7 +111,10 @@ export interface RequestOptions {
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The value of a query parameter. Undefined is not sent; an array sends one per item. */
+/**
+ * The value of a query parameter. `undefined` is not sent, and an array sends one parameter per
+ * item.
+ */
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
@@ -121,7 +123,10 @@ export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 /** Matches a header name, except `__proto__`, which an object cannot have as an ordinary field. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
-/** Headers that the SDK or the runtime sets, or that affect the framing of the request. */
+/**
+ * Headers that the caller may not set, because the SDK, the runtime or the connection depends on
+ * them.
+ */
 export const reservedHeaders = [
   'authorization',
   'content-length',
@@ -164,9 +169,9 @@ export const lowerCased = (custom: RequestOptions['headers']): Readonly<Record<s
   );
 
 export const callOptionChecks = (): OptionChecks<RequestOptions> => ({
-  // Do not check with `instanceof`, because an AbortSignal from another realm, such as a vm
-  // context, is not an instance of this realm's class.
-  // The signal of the package abort-controller has no throwIfAborted.
+  // Check by functions, because an AbortSignal from another realm, such as a vm context, is no
+  // instance of this realm's class. Do not require throwIfAborted, because the package
+  // abort-controller lacks it.
   signal: optionalCheck(
     'an AbortSignal with addEventListener',
     (value) =>
@@ -197,7 +202,7 @@ export const journalCheck = (): OptionCheck =>
     hasFunctions(value, ['read', 'swap', 'now']),
   );
 
-/** How many milliseconds this machine's clock and the platform's clock may differ. */
+/** By how many milliseconds this machine's clock and the platform's clock may differ. */
 export const defaultClockSkew = 120_000;
 
 /** The default time limits of an attempt and of a call, in milliseconds: docs/gaps.md, row 66. */

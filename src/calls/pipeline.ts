@@ -67,7 +67,9 @@ export interface Circumstances {
   readonly cancel?: AbortSignal | undefined;
   /** Where the caller called the method. */
   readonly site?: CallSite;
-  /** The function that the public method calls. Default: the one of this class. */
+  /**
+   * The function that the public method calls, to find the caller's stack frame. Default: `call`.
+   */
   readonly below?: (...values: never[]) => unknown;
   /** Whether the client option `authorize` must permit the call before anything is sent. */
   readonly needsAuthorization?: boolean;
@@ -108,14 +110,20 @@ export class RequestPipeline {
     return Number.isNaN(time) ? undefined : time;
   }
 
-  /** Lets the next call ask the credential function. Returns false if there is no such function. */
+  /**
+   * Drops the current token, so that the next call asks the credential function. Returns false if
+   * there is no such function.
+   */
   renewCredential(): boolean {
     const { credential } = this.#setup;
     credential?.forget();
     return credential !== undefined && credential.fixed === undefined;
   }
 
-  /** Prepares a call without sending it. Undefined if an argument is invalid; see `issues`. */
+  /**
+   * Prepares a call without sending it. If an argument is invalid, returns undefined and `issues`
+   * says why.
+   */
   check(call: CallRequest, options: RequestOptions | undefined, issues: Issue[]) {
     const prepared = prepare(call, options, this.#setup, issues);
     const { credential, credentialKind } = this.#setup;
@@ -180,7 +188,7 @@ export class RequestPipeline {
     });
   }
 
-  /** Sends a prepared call, which has what is left of its method's time. */
+  /** Sends a prepared call within the time that its method has left. */
   async send<T, A>(
     call: Call<T, A>,
     prepared: PreparedRequest,
@@ -340,7 +348,7 @@ export class RequestPipeline {
 
   /**
    * Makes one attempt, and tells the hooks, the rate limiter and the list of attempts about it.
-   * Returns the data of the response, or describes the failure, which does not throw here.
+   * Returns a failure instead of throwing it.
    */
   async #attempt<T, A>(running: RunningCall<Call<T, A>>, token: string) {
     const { clock, rateLimiter, hooks } = this.#setup;

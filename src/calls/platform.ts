@@ -12,7 +12,10 @@ import {
   type OptionChecks,
 } from './options.ts';
 
-/** What the API reference does not say about a platform, and the user or `payments-probe` knows. */
+/**
+ * Facts about a platform that the API reference does not state, but you or `payments-probe` can
+ * find out.
+ */
 export interface PlatformFacts {
   /**
    * Set to true if the platform lists Transfers newest first, by time of creation. Searches for a
@@ -22,14 +25,14 @@ export interface PlatformFacts {
   transfersNewestFirst?: boolean | undefined; // The API reference does not say in which order a list is: docs/gaps.md, row 54
   /**
    * The query parameter by which the platform filters Transfers by account. Pass false if the
-   * filter hides some Transfers, because `createOnce` would send a hidden payment again. Searches
+   * filter hides some Transfers, because `createOnce` would send a hidden payment again; searches
    * then read the Transfers of all accounts.
    * @default 'accountId'
    */
   transfersFilter?: string | false | undefined; // The API reference does not name the account filter: docs/gaps.md, row 6
   /**
-   * How the list shows descriptions: `as_sent` if unchanged, as `payments-probe --pay` finds out.
-   * Without it, a payment in doubt is not sent again if any transfer has its terms.
+   * Set to `as_sent` if the list shows descriptions unchanged; `payments-probe --pay` finds out.
+   * Otherwise a payment in doubt is not sent again if any transfer has its terms.
    */
   descriptions?: 'as_sent' | undefined; // The API reference does not say whether a description comes back unchanged: docs/gaps.md, row 60
   /**

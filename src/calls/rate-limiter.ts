@@ -28,10 +28,9 @@ const gapHalfLifeMs = 2_000;
 const minGapMs = 2;
 
 /**
- * Slows a client down after a 429. The rate limiter holds all calls back for as long as
- * `Retry-After` says, and then pauses between two requests. A later 429 lengthens the pause, once for
- * requests that ran at the same time, and time shortens it. So the pause approaches the platform's limit, which is not documented:
- * docs/gaps.md, row 52.
+ * Slows a client down after a 429: holds calls back for as long as `Retry-After` says, then pauses
+ * between requests. Another 429 lengthens the pause and time shortens it, so the pause approaches
+ * the platform's limit, which is not documented: docs/gaps.md, row 52.
  */
 export class RateLimiter {
   readonly #clock: Required<Clock>;
@@ -87,8 +86,7 @@ export class RateLimiter {
   close(sentAt: number, rejection: Rejection): void {
     const now = this.#clock.elapsed();
     this.#rejection = rejection;
-    // If several requests that ran at the same time get a 429, only the first lengthens the gap,
-    // which `#gap` derives from the two fields below.
+    // If several requests that ran at the same time get a 429, only the first lengthens the gap.
     if (sentAt >= this.#increasedAt) {
       this.#increasedGap = Math.min(
         maxWaitBeforeRetryMs,
@@ -99,8 +97,7 @@ export class RateLimiter {
     // Without `Retry-After`, only the gap between two requests slows the client down.
     const until = now + Math.min(rejection.retryAfterMs ?? 0, maxWaitBeforeRetryMs);
     this.#closedUntil = Math.max(this.#closedUntil, until);
-    // Calls in the queue that would now start too late fail at once. `#nextStart` is computed from
-    // the time set above.
+    // Calls in the queue that would now start too late fail at once.
     let startsAt = this.#nextStart;
     for (const waiter of this.#queue) {
       if (startsAt > waiter.latestStart) {

@@ -45,9 +45,9 @@ export interface AnyRequest<T = unknown> {
   /** The body of the request, which the SDK sends as JSON. A GET may have a body, too. */
   body?: unknown;
   /**
-   * Checks and types the response, which is `unknown` without a schema. If a read does not match,
-   * the call throws InvalidResponseError. A write then returns the response as it is, and
-   * `hooks.onDrift` is called.
+   * Checks and types the response, whose type is `unknown` without a schema. If the response does
+   * not match, a read throws InvalidResponseError, and a write returns the response and calls
+   * `hooks.onDrift`.
    */
   schema?: ResponseSchema<T> | undefined;
 }

@@ -44,7 +44,10 @@ export interface Success<T> {
 
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/** Describes for hooks how an attempt ended. Only hooks need this, and reading headers is slow. */
+/**
+ * Describes for hooks and traces how an attempt ended. Call this only for them, because reading
+ * headers is slow.
+ */
 export function describeAttempt(
   attempt: AttemptOutcome<unknown>,
   redact: Redact,
@@ -64,7 +67,8 @@ export function readResponse<T, A>(
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const result = readSuccess(running, response, setup);
-  // An error has no id, so its late copy would be believed as the response to the next payment.
+  // Close the connection, because a late copy of an error has no id and could pass for the response
+  // to the next write.
   if (!result.ok && running.call.method !== 'GET') response.closeConnection();
   return result;
 }
@@ -97,7 +101,8 @@ function readSuccess<T, A>(
     return { ok: false, failure: unusableFailure(response, body.reason, body.explanation, redact) };
   }
   const result = checkBody(running, response, body.parsed, call.response, setup);
-  // The response may belong to an earlier request, and then the right response comes next.
+  // Close the connection, because this response may belong to an earlier request, and the right
+  // response would then reach the next request.
   if (!result.ok) response.closeConnection();
   return result;
 }
@@ -192,9 +197,9 @@ function explainShape(issues: readonly Issue[], validation: ReadingSetup['valida
 }
 
 /**
- * Detects that a response belongs to an earlier request on its connection, because a faulty server
- * or proxy has sent a response twice. Returns undefined if nothing shows that. On another
- * connection no such response can arrive, and a mock may give one id to all records.
+ * Finds out whether a response belongs to an earlier request, because a faulty server or proxy may
+ * send a response twice on a connection. On a new connection a known id is no sign of this, because
+ * a mock may give one id to all records.
  */
 function describeStray(
   { call, prepared }: RunningCall<CallRequest & Pick<Call<unknown>, 'acceptIf' | 'isOther'>>,
@@ -314,7 +319,7 @@ const simpleMatchers: Readonly<Partial<Record<string, Matcher>>> = {
   record: isPlainObject,
 };
 
-/** Without these fields, or if an amount is a number and not a string, a response is unusable. */
+/** A response to a read is unusable without these fields, or if a field of money is a number. */
 const neededFields = ['data', 'hasMore', 'id'];
 const moneyFields = [
   'amount',

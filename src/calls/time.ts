@@ -63,16 +63,15 @@ export class Stopped extends Error {
 type Listener = (stopped: Stopped) => void;
 const emptyList = [] as const;
 
-/** The callbacks of `Deadline.race`, which are removed once the promise or the deadline wins. */
+/** The callbacks of `Deadline.race`. They are removed if the deadline ends first. */
 interface Race<T> {
   onResult?: ((value: T) => void) | undefined;
   onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Tells a race between a promise and a deadline how the promise ended. `subscribe` is a separate
- * function, because a pending promise keeps its closures in memory. The closures must hold nothing
- * but the race, which is emptied at its end.
+ * Tells a race between a promise and a deadline how the promise ended. A separate function, because
+ * a pending promise keeps its closures in memory, and these closures hold only the race.
  */
 function subscribe<T>(promise: PromiseLike<T>, race: Race<T>): void {
   promise.then(
@@ -228,7 +227,7 @@ export class Deadline {
   race<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) {
-        // The promise may still reject, so add a handler, or the rejection is unhandled.
+        // Add a handler, because the promise may still reject and the rejection would be unhandled.
         subscribe(promise, {});
         reject(this.#stopped);
         return;

@@ -23,8 +23,8 @@ export interface Trace {
 }
 
 /**
- * The message to subscribers of the tracing channel, who may log all of it. So it contains the
- * redacted reference of the payment, and nothing of the result or of a body.
+ * The message to subscribers of the tracing channel. They may log all of it, so the reference is
+ * redacted, and the message has nothing of a result or a body.
  */
 interface TraceMessage extends CallIdentity {
   readonly reference?: string;
@@ -93,7 +93,9 @@ export function traceCall<T>(
   return promise;
 }
 
-/** Reports the end of a call. Not with `await`, which would add a frame to the caller's stack. */
+/**
+ * Reports the end of a call, without `await` because that would add a frame to the caller's stack.
+ */
 const reportEnd = <T>(
   promise: Promise<T>,
   report: (outcome: 'ok' | Outcome, error?: PaymentsError) => void,

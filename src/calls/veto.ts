@@ -29,7 +29,7 @@ export interface ProposedPayment {
 }
 
 /**
- * Return true within `totalTimeout` to permit a payment. Any other result is a veto, so a forgotten
+ * Return true within `totalTimeout` to permit a payment; any other result is a veto, so a forgotten
  * `return` is safe. The SDK asks again at each try of a payment, so count payments by `reference`.
  */
 export type Authorize = (payment: ProposedPayment) => boolean | Promise<boolean>;
