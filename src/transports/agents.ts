@@ -27,10 +27,16 @@ interface Protocol {
 /** Milliseconds of idleness after which a read or a write no longer uses a connection. */
 export const maxIdleMs = { read: 4_000, write: 800 };
 
-/** Reads, and scans, open at most this many connections to one host, as macOS lets a process open 256 files. */
+/**
+ * Reads open at most this many connections to one host, and so do scans, because macOS lets a
+ * process open only 256 files.
+ */
 const maxReadConnections = 100;
 
-/** Limit in ms for opening a tunnel through a proxy. Node does not stop when the request ends. */
+/**
+ * Limit in ms for opening a tunnel through a proxy, because Node does not stop when the request
+ * ends.
+ */
 const tunnelTimeoutMs = 30_000;
 
 /** The address of an origin, with the agents for requests to that origin. */
@@ -64,11 +70,12 @@ function loadProtocol(name: string): Protocol {
   const protocol = {
     http,
     reads: createKeepingAgent(http, maxIdleMs.read, limits),
-    // If scans shared the agent of reads, other reads at its limit would take their connections.
-    // No other request may use the connection of a scan that has ended, so it is soon closed.
+    // Scans have an agent of their own, because other reads would take their connections at a
+    // shared limit. The connection of an ended scan is soon closed, because no other request may
+    // use it.
     scans: createKeepingAgent(http, maxIdleMs.write, limits),
     // With fifo, a write gets the connection that has been silent for the longest time. With lifo,
-    // an agent at its limit could again and again hand over one that is not silent yet.
+    // an agent at its limit could keep handing over a connection that is not silent yet.
     writes: createKeepingAgent(http, maxIdleMs.write, { scheduling: 'fifo' }),
   };
   protocols.set(name, protocol);
@@ -101,7 +108,10 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /** A tunnel must not keep the process alive while it is opened, as the call's timer does so. */
+    /**
+     * A tunnel that is being opened must not keep the process alive, because the call's timer does
+     * so.
+     */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {

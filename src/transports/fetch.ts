@@ -15,7 +15,8 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport uses only a fetch that is not Node's own. An error of such a fetch
     // proves nothing, because a dispatcher may make several attempts and report only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // On a dead connection Bun and Deno send a request again, except for writes: getFreshInit.
+    // Bun and Deno send a request again if its connection was dead, so writes get a new one:
+    // getFreshInit.
     sendsOnce: kind !== 'safe',
     send: async (request, evidence) => {
       const { url, body, scan } = request;
@@ -28,7 +29,8 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
           ...init,
           // Libraries for Node.js do not read the body of this Request.
           ...(body !== undefined && here === 'node' && { body: readOnce(body) }),
-          // A function that sets a header of the Request changes these, too.
+          // Pass the headers of the Request, because a custom fetch may set a header of that
+          // Request.
           headers: built.headers,
           ...getCacheInit(),
           ...(kind === 'safe' && scan === undefined ? {} : getFreshInit(here)),
@@ -82,8 +84,8 @@ function toTransportResponse(result: Partial<Response> | null | undefined): Tran
 
 /**
  * Adds a web stream to a response, because the stream of node-fetch is of another kind, and test
- * doubles often have none. The stream reads the body on demand, because the status counts even if
- * the body never ends.
+ * doubles often have none. The stream reads the body on demand, because the SDK needs the status
+ * even if the body never ends.
  */
 function withWebStream(response: Partial<Response> & Omit<TransportResponse, 'body'>) {
   const { status, statusText, headers } = response;

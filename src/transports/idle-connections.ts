@@ -17,7 +17,10 @@ import type { Scan, TransportRequest } from './transport.ts';
  */
 const delayedAckMs = 40;
 
-/** How long a connection is used. A new connection looks up the host, whose address may change. */
+/**
+ * How long a connection is used. A new connection looks up the host again, because its address may
+ * change.
+ */
 const maxAgeMs = 240_000;
 
 /** What the SDK recorded about a connection when its last response ended. */
@@ -81,7 +84,10 @@ export function canReuse(socket: Socket, { method, scan }: Request): boolean {
   return !idleness.hasRead && isSilent(idleness);
 }
 
-/** Measures a connection's silence by the monotonic clock, as the wall clock may be set forward. */
+/**
+ * Measures a connection's silence by the monotonic clock, because the wall clock may be set
+ * forward.
+ */
 const isSilent = ({ endedAt, silenceMs }: Idleness): boolean =>
   performance.now() - endedAt > silenceMs;
 
@@ -106,9 +112,9 @@ export const openFresh = <T>(agent: NodeHttp.Agent, open: () => T): T =>
   openOn(agent, () => false, open);
 
 /**
- * Opens a request, and meanwhile shows the agent only the first free connection that suits, or none,
- * so that the agent takes that one or makes another. Shows all if the agent may open no more
- * connections. Returns what `open` returns.
+ * Opens a request while the agent sees only the first suitable free connection, or none, so that
+ * the agent takes that connection or makes another. An agent that may open no more connections sees
+ * all.
  */
 function openOn<T>(agent: NodeHttp.Agent, suits: (socket: Socket) => boolean, open: () => T): T {
   const pool: Pool = agent;

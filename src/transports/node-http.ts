@@ -12,10 +12,10 @@ import { PushedResponse } from './pushed-response.ts';
 import type { Transport, TransportResponse, TransportRequest } from './transport.ts';
 
 /*
- * The transport over node:http. On Node.js it sends every request, but on Bun and Deno only a GET
- * with a body, which fetch cannot send. If a request fails before its socket is connected (with
- * TLS: before the handshake is finished), nothing was sent, because the first byte is written only
- * after that, and nothing is written twice.
+ * The transport over node:http: on Node.js for each request without a custom function, on Bun and
+ * Deno only for a GET with a body, because fetch cannot send such a request. If a request fails
+ * before its socket is connected (with TLS: before the handshake is finished), nothing was sent,
+ * because the first byte is written only after that, and nothing is written twice.
  */
 
 /** Creates the transport for Node.js. Undefined elsewhere, and on a Node.js that is too old. */
@@ -71,7 +71,9 @@ function waitTurns(turns: number, then: () => void): void {
 /** After this many turns of the event loop, Node has read what had arrived on a socket. */
 const turnsToRead = 2;
 
-/** Fake timers would stop a payment that waits, so this is the timer of when the module was loaded. */
+/**
+ * The timer from when this module was loaded, because fake timers would stop a payment that waits.
+ */
 const startTimer = globalThis.setTimeout;
 
 /** How long, in milliseconds, a write waits at most for the first message after the handshake. */
@@ -79,8 +81,8 @@ const maxTicketMs = 1_000;
 
 /**
  * Waits until the server has shown that it accepted the client's certificate, by a ticket for later
- * connections, or until it would have sent an alert. With TLS 1.3 both arrive a round trip after the
- * client has finished its handshake, so not later than it has taken to connect.
+ * connections, or until it would have sent an alert. With TLS 1.3 both arrive a round trip after
+ * the client's handshake, so within the time that connecting has taken.
  */
 function awaitTicket(socket: TLSSocket, connectMs: number, then: () => void): void {
   const timer = startTimer(end, Math.min(connectMs, maxTicketMs));
@@ -88,7 +90,7 @@ function awaitTicket(socket: TLSSocket, connectMs: number, then: () => void): vo
   function end(): void {
     clearTimeout(timer);
     socket.off('session', end);
-    // Within the event, Node is reading and would not write.
+    // Wait, because within this event Node is reading and would not write.
     waitTurns(turnsToRead, then);
   }
 }
@@ -102,7 +104,9 @@ const waitUntilWritten = (): Promise<void> =>
 const isOf = (object: object | null, { prototype }: { readonly prototype: object }): boolean =>
   object !== null && Object.getPrototypeOf(object) === prototype;
 
-/** Node's modules that each request needs, because asking Node for a module takes a microsecond. */
+/**
+ * Modules of Node that each request needs, cached because asking for a module takes a microsecond.
+ */
 let netModule: typeof NodeNet | undefined;
 let tlsModule: typeof NodeTls | undefined;
 let httpModule: typeof NodeHttp | undefined;
@@ -145,7 +149,9 @@ class Exchange {
   readonly #body: string | undefined;
   /** Whether the request is a GET with a body, which a server may take for the next request. */
   readonly #isBodiedGet: boolean;
-  /** Whether the server may ask for a client certificate, which only a user's own agent has. */
+  /**
+   * Whether the caller passed an agent, because only such an agent can have a client certificate.
+   */
   readonly #hasOwnAgent: boolean;
   readonly #origin: Origin;
   /** Where the path begins in the URL. */
@@ -153,7 +159,7 @@ class Exchange {
   readonly #agent: NodeHttp.Agent;
   #removeListener = doNothing;
   #hasFailed = false;
-  /** Whether `writtenCount` counts this exchange. */
+  /** Whether `writtenCount` includes this exchange. */
   #isWritten = false;
   #resolve: (response: TransportResponse) => void = doNothing;
   #reject: (error: unknown) => void = doNothing;
@@ -214,9 +220,8 @@ class Exchange {
   }
 
   /**
-   * Asks the agent for a connection. A method, not closures in fields: V8 puts a function that is
-   * assigned straight to a property into its old space, where it keeps the whole call in memory
-   * until the next full garbage collection.
+   * Asks the agent for a connection. A method, because V8 would put a closure in a field into its
+   * old space, where it keeps the whole call in memory until the next full garbage collection.
    */
   #open(): NodeHttp.ClientRequest {
     const { method, scan, url } = this.#request;
@@ -276,8 +281,8 @@ class Exchange {
   }
 
   /**
-   * Sends the request on the socket that the agent has given, or asks the agent for another socket.
-   * A new socket may still be connecting. A used socket may no longer be fit for use.
+   * Sends the request on the socket that the agent has given, when a new socket has connected. If a
+   * used socket is no longer fit for use, asks the agent for another.
    */
   #use(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (outgoing !== this.#outgoing) return;
@@ -314,7 +319,9 @@ class Exchange {
     } else this.#reuse(outgoing, socket);
   }
 
-  /** Calls `end` when the handshake of a new connection has finished, as far as that shows. */
+  /**
+   * Calls `end` when the handshake of a new connection has finished, as far as the client can tell.
+   */
   #startSecurely(socket: TLSSocket, end: () => void): void {
     const isTls13 = socket.getProtocol() === 'TLSv1.3';
     if (this.#evidence !== undefined) this.#evidence.isFirstByTls13 = isTls13;
@@ -324,10 +331,9 @@ class Exchange {
   }
 
   /**
-   * Sends a write on a used connection, or on another connection if the server has closed this
-   * connection or has sent unrequested bytes. The server may be doing so just now, so Node gets a
-   * few turns of the event loop to notice. Until then nothing is sent, because cork() keeps the
-   * headers and the body in memory.
+   * Sends a write on a used connection, or on another if the server has closed this connection or
+   * has sent unrequested bytes. Waits a few turns of the event loop, because the server may be
+   * doing so just now; until then cork() keeps headers and body in memory.
    */
   #reuse(outgoing: NodeHttp.ClientRequest, socket: Socket): void {
     if (this.#body !== undefined) {
@@ -348,7 +354,8 @@ class Exchange {
 
   /**
    * Writes the request with `rest`, which is the body unless the body waits in the corked request.
-   * From then on no error proves that nothing was sent.
+   * From then on, only a TLS 1.3 alert about the client's certificate can prove that nothing was
+   * sent.
    */
   #end(outgoing: NodeHttp.ClientRequest, rest: string | undefined): void {
     if (outgoing !== this.#outgoing) return;
@@ -372,7 +379,7 @@ class Exchange {
     this.#isWritten = isWritten;
   }
 
-  /** Writes the request to a mock library, and closes, as its response may have no length. */
+  /** Writes the request to a mock library, and closes, because its response may have no length. */
   #endMocked(outgoing: NodeHttp.ClientRequest): void {
     if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
     this.#end(outgoing, this.#body);

@@ -90,7 +90,7 @@ export class PushedResponse implements TransportResponse {
   /** Adds a chunk of the body, which may still be compressed. */
   addChunk(chunk: Uint8Array): void {
     const [firstByte] = chunk;
-    // Nothing is kept of an empty chunk, or after the body ended or failed.
+    // Ignore an empty chunk, and chunks after the body has ended or failed.
     if (this.#end !== undefined || firstByte === undefined) return;
     if (this.#encoding === '') {
       this.#keep(chunk);
@@ -102,7 +102,7 @@ export class PushedResponse implements TransportResponse {
       (decoded) => this.#keep(decoded),
       (fault) => this.#finish(fault),
     );
-    // Compressed bytes count, too, because an endless stream may decompress to nothing.
+    // Limit the compressed bytes, too, because an endless stream may decompress to nothing.
     this.#compressedSize += chunk.byteLength;
     if (this.#compressedSize > this.#limit) this.#overflow();
     else this.#decoder.write(chunk);

@@ -30,9 +30,9 @@ export interface TransportRequest {
 }
 
 /**
- * Identifies one scan of a list whose requests use only connections that no other request has used.
- * So a stray response can only be a copy of an earlier page of the scan, whose cursor shows that.
- * Only the identity of the object counts. Bun and Deno open a connection for each page of a scan.
+ * Identifies one scan of a list, by the identity of the object. Its requests use only connections
+ * that no other request has used, so a stray response can only be a copy of an earlier page, as its
+ * cursor shows.
  */
 export type Scan = object;
 
@@ -63,7 +63,9 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a response body that no caller will read. */
   discardBody?(): void;
-  /** Closes the connection even if the response has ended, as a surplus response may follow. */
+  /**
+   * Closes the connection even if the response has ended, because a surplus response may follow.
+   */
   closeConnection?(): void;
   /** The bytes of the response body that `readBody` has read so far. */
   partialBody?(): Uint8Array;
