@@ -12,7 +12,10 @@ import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 // The API reference has no call that creates a Counterparty: docs/gaps.md, row 24.
-/** Methods for Counterparties, which the API cannot create: external wallets and bank accounts. */
+/**
+ * Methods for Counterparties, the external wallets and bank accounts. The API has no call that
+ * creates a Counterparty.
+ */
 export class Counterparties {
   readonly #api: RequestPipeline;
 

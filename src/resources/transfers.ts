@@ -72,15 +72,13 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once, by `input.description`, as long as you keep the
-   * {@link ClientOptions.journal}, and a request has taken effect and is listed within 15 minutes of
-   * its end (`gracePeriod`).
+   * Makes a payment once for each `input.description`. Keep the {@link ClientOptions.journal}; a
+   * request must take effect and be listed within 15 minutes of its end (`gracePeriod`).
    * @throws {@link PaymentInDoubtError} call again after `retryAfterMs`
    * @example
    * ```ts
    * import { PaymentsClient } from 'payments-platform-sdk';
    * import { sqliteJournal } from 'payments-platform-sdk/journals';
-   *
    * const journal = sqliteJournal('/var/lib/payments/journal.db');
    * const payments = new PaymentsClient({ journal });
    * const { id, result } = await payments.transfers.createOnce({
@@ -97,13 +95,12 @@ export class Transfers {
   }
 
   /**
-   * Sends money. Unlike `createOnce`, each call pays again. Resolves to the accepted Transfer.
+   * Sends money and resolves to the accepted Transfer; unlike `createOnce`, each call pays again.
    * Retries only if the last attempt provably had no effect, or with `platform.idempotencyHeader`.
    * @throws {@link PaymentsError} whose `outcome` says whether money may have moved
    * @example
    * ```ts
    * import { isOutcomeUnknown, PaymentsClient } from 'payments-platform-sdk';
-   *
    * const payments = new PaymentsClient();
    * const input = {
    *   sourceAccountId: 'acc_000001',
@@ -267,7 +264,8 @@ export class Transfers {
       this.#pipeline.trace(reconcileCall, undefined, async (trace) => {
         const client = this.#once;
         const found = await reconcileTransfer(client.transferSearch, input, options, client, trace);
-        // Too early a search proves nothing, and after an ambiguous one somebody has to look.
+        // A search that comes too early proves nothing, and after an ambiguous search somebody has
+        // to look.
         const decides = {
           found: Number.POSITIVE_INFINITY,
           not_found: client.clock.now() - defaultGracePeriod,
@@ -302,13 +300,12 @@ export class Transfers {
   }
 
   /**
-   * Follows payments until they end; sends no payment, keeps no state. `for await` yields each once, at its
-   * end or after `timeout`; `await` returns totals and what did not arrive.
+   * Follows payments until they end; sends no payment and keeps no state. `for await` yields each
+   * payment once, at its end or after `timeout`; `await` returns totals and what did not arrive.
    * @throws {@link PaymentsError} with `errors` of failed accounts; 401, abort
    * @example
    * ```ts
    * import { PaymentsClient, type OnceInput } from 'payments-platform-sdk';
-   *
    * const payments = new PaymentsClient();
    * const salaries: OnceInput[] = [];
    * for await (const { reference, result } of payments.transfers.waitForAll(salaries)) {

@@ -56,8 +56,8 @@ export const integer = lazy((): Schema<Integer> => z.union([z.int(), z.bigint()]
 export const metadata = lazy((): Schema<Metadata> => z.record(z.string(), z.unknown()));
 
 /*
- * The schemas of requests reject unknown fields (docs/gaps.md, row 23). Each has its own message
- * with a hint, because zod/mini has no messages.
+ * The schemas of requests reject unknown fields (docs/gaps.md, row 23). They have messages of their
+ * own, because zod/mini has none.
  */
 
 /** Schema of an object to send. Rejects each field that the API reference does not name. */
@@ -75,7 +75,10 @@ export const closedObject = <Shape extends z.core.$ZodShape>(
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
-/** The schemas of ids that exist, by prefix, for the JSON Schema that public-schema.ts adds. */
+/**
+ * The schemas of ids that have been created, by prefix, for the JSON Schema that public-schema.ts
+ * adds.
+ */
 export const idSchemas = /* @__PURE__ */ new Map<IdPrefix, Schema<string>>();
 
 /** Creates the schema of an id to send, from the prefix of the id. */
@@ -114,7 +117,7 @@ const amountMessage = {
   },
 };
 
-/** White space, such as the line break of a CRLF file, would be invisible in an error message. */
+/** Names white space around a value, because it would be invisible in an error message. */
 const describePadding = (input: unknown): string | undefined =>
   typeof input === 'string' && input.trim() !== input
     ? 'white space at the start or end'

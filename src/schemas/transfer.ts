@@ -36,7 +36,7 @@ export const transferStatuses = [
 /** The documented statuses of a Transfer. @useDeclaredType */
 export type TransferStatus = (typeof transferStatuses)[number];
 type StatusMeaning = 'open' | 'arrived' | 'failed';
-/** What each status of a Transfer says about the money. All decisions by status use this table. */
+/** What each status of a Transfer says about the money. Use this table to decide by a status. */
 export const statusMeanings: Readonly<Record<TransferStatus, StatusMeaning>> = {
   pending: 'open',
   processing: 'open',
@@ -157,8 +157,8 @@ export type OnceInput = TransferCreateInput & {
 };
 
 /**
- * The terms of a payment without its reference, for a function that adds the reference:
- * `{ ...terms, description }`. A union, which `Omit<OnceInput, 'description'>` would lose.
+ * The terms of a payment without its reference, for a function that adds the reference: `{
+ * ...terms, description }`. `Omit<OnceInput, 'description'>` would lose the union of destinations.
  */
 export type OnceTerms = TransferCreateInput extends infer Terms
   ? Terms extends unknown
