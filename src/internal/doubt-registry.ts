@@ -2,14 +2,14 @@ import { journalKey } from './formats.ts';
 import { onExit, warn } from './runtime.ts';
 import { countOf } from './text.ts';
 
-/** A payment that calls of createOnce are making, or have left in doubt. */
+/** A payment that calls in this process are making, or have left in doubt. */
 export interface Doubt {
   readonly key: string;
   /** The reference for a line on stderr, without credentials. */
   readonly reference: string;
-  /** What knows of the payment: a journal, one that ends with this process, or nothing. */
+  /** Where the payment is recorded: in a journal, in memory until this process ends, or nowhere. */
   readonly keptBy: 'journal' | 'memory' | 'nothing';
-  /** The batch that makes the payment, whose rows are different payments. */
+  /** The batch that makes the payment. Two rows of a batch with equal terms are two payments. */
   batch: symbol | undefined;
   /** How many calls in this process are making the payment. */
   calls: number;
@@ -17,20 +17,23 @@ export interface Doubt {
   requests: number;
   /** Whether a call has ended without knowing whether the payment was made. */
   isInDoubt: boolean;
-  /** The terms by which a payment with equal terms is noticed, if a request may have paid. */
+  /**
+   * The terms of the payment, to notice a second payment with equal terms; undefined if no request
+   * may have paid.
+   */
   termsKey: string | undefined;
   /** When a `create` ended without a known outcome, by the wall clock of its client. */
   endedAt?: number;
   /** When the latest error asked to call again, by the monotonic clock of the client. */
   retryAt: number;
-  /** How many calls have come before that. */
+  /** How many calls have come before `retryAt`. */
   earlyCalls: number;
   /** Whether the line about a payment with equal terms was printed. */
   isSaid: boolean;
 }
 
 interface Registry {
-  /** By platform and reference, the oldest first. */
+  /** The payments by platform and reference, the oldest first. */
   readonly payments: Map<string, Doubt>;
   /** The payments that a request may have made, by their terms. */
   readonly inDoubt: Map<string, Set<Doubt>>;
@@ -71,7 +74,7 @@ const hints: Readonly<Record<Doubt['keptBy'], string>> = {
 };
 
 /**
- * Says at the exit which calls never started, how many payments may have been made, once each, and
+ * Warns at the exit of calls that never started and of payments that may have been made, and says
  * how to find out.
  */
 function report({ payments, unstarted }: Registry): void {
@@ -93,7 +96,9 @@ function report({ payments, unstarted }: Registry): void {
   }
 }
 
-/** A reference belongs to one payment of a platform, without regard to upper and lower case. */
+/**
+ * Returns the key of a payment in the registry. Upper and lower case in the reference do not count.
+ */
 export const doubtKey = (platform: string, reference: string): string =>
   `${platform} ${journalKey(reference)}`;
 

@@ -2,8 +2,8 @@ import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
 /**
- * Each noun whose records have an id with a prefix, with the name of one record. Client, sandbox,
- * openapi.json, site and tests derive their lists of nouns from this one.
+ * The nouns whose records have an id with a prefix, each with the name of one record. Client,
+ * sandbox, openapi.json, site and tests derive their lists of nouns from this table.
  */
 export const nounTable = {
   entities: { prefix: 'ent_', name: 'an Entity' },
@@ -21,7 +21,10 @@ const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
 
-/** Says what is wrong with an id; undefined if valid. Other text is not quoted: it may be secret. */
+/**
+ * Says what is wrong with an id; undefined if nothing is. Quotes at most an id, because other text
+ * may be secret.
+ */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
@@ -71,7 +74,10 @@ export const isCurrency = (value: unknown): value is string =>
 /** A reference is printable ASCII, because banks change and stores may reject other characters. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
-/** Match text that a template makes of a missing value, so that payments share a reference. */
+/**
+ * Match the text that a template makes of a missing value, because several payments would share
+ * such a reference.
+ */
 const missingValues = [
   /undefined|Invalid Date|\[object [A-Za-z ]+\]/,
   // An id in base58 may have NaN between two digits.
@@ -80,15 +86,15 @@ const missingValues = [
   /\(\) ?(?:=>|\{)|\bfunction\b[^(]*\([^)]*\) ?\{|\[Function|Promise \{|Symbol\(/,
   // A placeholder that no value has replaced.
   /\$\{|\{\{|(?<![A-Za-z\d])\{(?:[A-Za-z_]\w*|\d)?\}|<%|%\(\w+\)[ds]|(?<![A-Za-z\d])%[ds](?![A-Za-z\d])/,
-  // An endless number, an error of a spreadsheet, or a long number of one.
+  // Infinity, an error of a spreadsheet, or a number that a spreadsheet has rounded (1.2E+5).
   /(?<![A-Za-z ])-?Infinity$|#(?:REF!|N\/A|VALUE!|NAME\?|NUM!|DIV\/0!)|\d\.\d+E\+\d/,
 ];
 const findMissingValue = (reference: string): string | undefined =>
   missingValues.map((pattern) => pattern.exec(reference)?.[0]).find((text) => text !== undefined);
 
 /**
- * Whether a value can be the reference of a payment, by which createOnce pays once. It may lack a
- * value, as an earlier version may have let it pass into the journal.
+ * Whether a value has the form of a payment's reference. Accepts the text of a missing value,
+ * because an earlier version may have recorded such a reference in the journal.
  */
 export const isReference = (value: unknown): value is string =>
   typeof value === 'string' && referencePattern.test(value);

@@ -23,7 +23,7 @@ const json = JSON as unknown as {
   rawJSON?: RawJson;
 };
 
-/** Reviver that restores lost digits. Drops `__proto__`, which Object.assign makes a prototype. */
+/** Restores lost digits, and drops `__proto__` because Object.assign would make it a prototype. */
 const revive: Reviver = (key, value, context) => {
   if (key === '__proto__') return undefined;
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
@@ -61,7 +61,7 @@ function needsReviver(value: unknown, depthLeft: number): boolean {
   for (const key in value) {
     const inner: unknown = value[key as keyof typeof value];
     if (key === '__proto__') needs = true;
-    // A text needs no look at whether an old library has added the member to every object.
+    // Skip text, and members that an old library has added to every object.
     if (typeof inner === 'string' || !Object.hasOwn(value, key)) continue;
     if (needsReviver(inner, depthLeft - 1)) needs = true;
   }

@@ -66,9 +66,9 @@ function cloneField(field: unknown): unknown {
 }
 
 /**
- * Returns a function that makes a value at its first call. Making all zod schemas takes as long as
- * loading the rest of the package, but a process needs only a few:
- * docs/decisions/where-the-time-goes.md. The annotation below lets bundlers drop unused schemas.
+ * Returns a function that makes a value at its first call, because making all zod schemas takes as
+ * long as loading the rest of the package: docs/decisions/where-the-time-goes.md. The annotation
+ * below lets bundlers drop unused schemas.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function lazy<T>(make: () => T): () => T {
@@ -77,7 +77,7 @@ export function lazy<T>(make: () => T): () => T {
 }
 
 /**
- * Parameters for each check by zod. The SDK's schemas have messages of their own. Without these
- * parameters, zod would call the error map of an application's `z.config`, which may throw.
+ * Parameters for each check by zod. Without them, zod would call the error map of the application's
+ * `z.config`, which may throw.
  */
 export const withoutMessage = { error: (): string => 'Invalid input' };

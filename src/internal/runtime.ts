@@ -50,7 +50,10 @@ export const findMissingGlobal = (): string | undefined =>
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
     : undefined;
 
-/** The oldest Node.js version, as in package.json. Older ones of its line reject every call. */
+/**
+ * The oldest supported Node.js version, as in package.json. Node.js 22.0 to 22.2 reject every call,
+ * because they lack process.getBuiltinModule.
+ */
 const oldestNode = '22.3';
 /** The texts that `warn` has printed. */
 export const printedWarnings = new Set<string>();
@@ -69,9 +72,9 @@ export function isFirst(target: object, name: string): boolean {
 }
 
 /**
- * Prints a line on stderr. If the line cannot be written, it is dropped, because no payment may end
- * with its log. Of two lines after the reader of a pipe is gone, Node's console lets the second end
- * the process. One listener serves all copies of the package.
+ * Prints a line on stderr, and drops a line that cannot be written, because no payment may end with
+ * its log. The listener is necessary, because Node would end the process at the second line after
+ * the reader of a pipe is gone.
  */
 export function printLine(method: 'warn' | 'error', text: string): void {
   try {
@@ -95,9 +98,9 @@ export function warnOfOldNode(): void {
 }
 
 /**
- * Whether a browser sends the requests. In Node, Bun and Deno the runtime sends, and a document
- * comes from jsdom or happy-dom. In an Electron renderer Chromium sends, although Node is there. A
- * browser's worker has no document, but WorkerNavigator, which Cloudflare Workers lack.
+ * Whether a browser sends the requests: Chromium sends in an Electron renderer, although Node is
+ * there, and a document in Node, Bun or Deno comes from jsdom. A browser's worker is recognised by
+ * WorkerNavigator, because it has no document.
  */
 export function isBrowser(): boolean {
   const here = runtime();
@@ -109,9 +112,9 @@ export function isBrowser(): boolean {
 const firstFetch = globalThis.fetch;
 
 /**
- * Whether a fetch is the runtime's own. Any other fetch, of a test, a framework or the caller, may
- * do anything before it fails, so its errors prove nothing. The check reads the source text of
- * fetch, because a fetch is usually replaced before this module is loaded.
+ * Whether a fetch is the runtime's own, because the errors of any other fetch prove nothing. The
+ * check reads the source text of fetch, because a fetch is usually replaced before this module is
+ * loaded.
  */
 export function isNativeFetch(fetch: unknown): boolean {
   if (typeof fetch !== 'function') return false;
@@ -128,7 +131,9 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
-/** Reads an environment variable. One that the process may not read, as on Deno, is undefined. */
+/**
+ * Reads an environment variable; undefined if the process may not read the variable, as on Deno.
+ */
 export function readVariable(name: string): string | undefined {
   try {
     return host.process?.env?.[name];
@@ -147,8 +152,8 @@ export const isTestRun = (): boolean =>
 let checkedFetch: unknown;
 
 /**
- * Warns once, in a test run, that the SDK does not call a stub of the global fetch. A mock library
- * such as msw, which replaces node:http as well, gets the SDK's requests.
+ * Warns once, in a test run, that the SDK does not call a stub of the global fetch. Does not warn
+ * under a mock library such as msw, because msw replaces node:http as well and gets the requests.
  */
 export function warnOfReplacedFetch(): void {
   const { fetch } = globalThis;

@@ -22,7 +22,10 @@ export function describeKind(value: unknown): string {
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** Describes a wrong value. Shows only numbers and short decimals, as others may be secret. */
+/**
+ * Describes a wrong value. Shows only numbers and short decimals, because other values may be
+ * secret.
+ */
 export function describeArrival(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return `got ${value}`;
@@ -30,7 +33,10 @@ export function describeArrival(value: unknown): string {
   return `got ${isShown ? `"${value}"` : describeKind(value)}`;
 }
 
-/** Finds the name that a misspelt word probably means, if they have a letter in common. */
+/**
+ * Finds the name that a misspelt word probably means. The two differ by at most two edits and share
+ * a letter.
+ */
 export const findSimilar = (word: string, names: readonly string[]): string | undefined =>
   names.find((name) =>
     isNear(word.toLowerCase(), name.toLowerCase(), Math.min(2, word.length - 1, name.length - 1)),

@@ -15,9 +15,9 @@ export function fieldOf(value: unknown, name: PropertyKey): unknown {
 }
 
 /**
- * Whether a value is an error of any realm. `Error.isError` would miss an error that a library
- * makes without `new Error`, and a library such as Prisma may replace the tag of its errors. A
- * plain object with the fields of an error is no error.
+ * Whether a value is an error of any realm, but no plain object with the fields of an error.
+ * `Error.isError` would miss errors that a library makes without `new Error`, and Prisma may
+ * replace the tag of its errors.
  */
 export function isError(value: unknown): value is Error {
   try {

@@ -1,9 +1,9 @@
 import { openRegistry } from './doubt-registry.ts';
 
 /**
- * Counts a call that starts only when the caller awaits or iterates its result. Run the returned
- * function when the call starts. When the process exits, a warning reports the calls that never
- * started, because a payroll whose `await` was forgotten looks like one that was paid.
+ * Counts a call that starts only when the caller awaits or iterates its result; run the returned
+ * function at the start. At the exit a warning reports calls that never started, because a payroll
+ * whose `await` was forgotten looks like one that was paid.
  */
 export function expectStart(operation: string): () => void {
   const { unstarted } = openRegistry();
