@@ -15,7 +15,7 @@ async function run(flags: Flags): Promise<void> {
   const { port, host, allowHosts, autoAdvance, latency, seed, state } = flags;
   const webhook = flags.webhook === undefined ? undefined : await loadWebhookShape(flags.webhook);
   const { webhookHosts } = flags;
-  // A second sandbox reads the seed, so the served sandbox has no changes from it.
+  // Read the seed in a second sandbox, because its changes must not appear in the served sandbox.
   const seedSandbox = new Sandbox();
   if (seed === 'demo') seedDemo(seedSandbox);
   else if (seed !== undefined) readState(seedSandbox, seed);

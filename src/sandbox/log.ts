@@ -5,7 +5,7 @@ import type { SandboxFault } from './faults/rule.ts';
 
 /**
  * An entry of `sandbox.log`: a request that arrived, or a delivery to the `webhookUrl`. The entry
- * contains no headers, and `[redacted]` instead of any credential.
+ * contains no headers, and `[redacted]` instead of credentials.
  */
 export interface SandboxLogEntry {
   /** Number of the entry, in the order in which requests end; undefined while the request runs. */
@@ -101,8 +101,8 @@ export class Log {
 
   /**
    * Adds an entry to the log, with `[redacted]` instead of the secrets and the request's
-   * credential. Call the returned function when the request is complete. Only then does the entry
-   * get its id, its status and its response, and the listeners hear of the entry.
+   * credential. Call the returned function when the request is complete, because only then does the
+   * entry get its id, status and response, and go to the listeners.
    */
   add(
     {

@@ -17,18 +17,15 @@ export interface HandlersOptions {
 }
 
 /**
- * Creates handlers for msw that send your code's calls to a sandbox. If the code calls another URL,
- * pass {@link HandlersOptions}. For `instructions.list` and
- * `transactions.list`, pass `sandbox.clientOptions` to the client instead, because msw removes the
- * body of every GET.
- *
+ * Creates handlers for msw that send your code's calls to a sandbox; if the code calls another URL,
+ * pass {@link HandlersOptions}. For `instructions.list` and `transactions.list`, pass
+ * `sandbox.clientOptions` to the client instead, because msw removes the body of every GET.
  * @example
  * ```ts
  * import { setupServer } from 'msw/node';
  * import { PaymentsClient } from 'payments-platform-sdk';
  * import { Sandbox } from 'payments-platform-sdk/sandbox';
  * import { handlers } from 'payments-platform-sdk/sandbox/msw';
- *
  * const sandbox = new Sandbox();
  * const baseUrl = 'https://api.example.com/v0';
  * const server = setupServer(...handlers(sandbox, { baseUrl }));

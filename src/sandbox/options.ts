@@ -9,7 +9,7 @@ export interface SandboxOptions {
   /** How many items a page has when a request has no `limit`, 1 to 100. @default 50 */
   pageSize?: number | undefined;
   /**
-   * The order of every list under `/v0`, because the API reference does not name an order.
+   * The order of lists under `/v0`. The API reference does not name an order.
    * @default 'oldest_first'
    */
   listOrder?: 'oldest_first' | 'newest_first' | 'shuffled' | undefined;
@@ -36,7 +36,10 @@ export interface SandboxOptions {
   webhookHosts?: readonly string[] | undefined;
 }
 
-/** Names of a sandbox's options, as keys of a record, so that the compiler reports missing ones. */
+/**
+ * Names of a sandbox's options, as keys of a record because the compiler then reports missing
+ * names.
+ */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,

@@ -64,7 +64,9 @@ interface SandboxRequest {
   method: string;
   /** An absolute URL. The sandbox ignores the host and any prefix of the path. */
   url: string;
-  /** The headers of the request, of which the sandbox uses only `authorization`. */
+  /**
+   * The headers of the request. The sandbox reads `authorization`, and warns of `idempotency-key`.
+   */
   headers: Headers;
   /** Whether a prefix before the API's path leads to a 404, as on a server. @default false */
   atRoot?: boolean | undefined;
@@ -197,7 +199,7 @@ export class Sandbox {
     };
   }
 
-  /** The latest 10,000 requests as {@link SandboxLogEntry}, oldest first, without headers. */
+  /** The latest 10,000 entries ({@link SandboxLogEntry}), oldest first. */
   get log(): readonly SandboxLogEntry[] {
     return this.#log.entries;
   }
@@ -211,13 +213,11 @@ export class Sandbox {
   }
 
   /**
-   * Calls the listener with each {@link SandboxChange} of a record, when the change is complete.
-   * Returns a function that removes the listener. A reset and an import report no changes.
-   *
+   * Calls the listener with each complete {@link SandboxChange} of a record, except for a reset or
+   * an import. Returns a function that removes the listener.
    * @example
    * ```ts
    * import { Sandbox, seedDemo } from 'payments-platform-sdk/sandbox';
-   *
    * const sandbox = seedDemo(new Sandbox());
    * sandbox.onChange(({ type, after }) => console.log(type, after));
    * sandbox.transfers.advance('txfr_000001');
@@ -279,8 +279,8 @@ export class Sandbox {
   }
 
   /**
-   * Stores the state with which the sandbox starts. Only the first call has an effect. Default: the
-   * present state.
+   * Stores the state with which the sandbox starts, by default the present state. Only the first
+   * call has an effect.
    * @internal
    */
   setStart(state: SandboxState = { ...this.exportState(), faults: this.#faults.list() }): void {
@@ -297,15 +297,18 @@ export class Sandbox {
     if (this.#start !== undefined) this.importState(this.#start);
   }
 
-  /** Returns the {@link SandboxState}, which JSON can carry: everything but the log. */
+  /**
+   * Returns the {@link SandboxState}, which JSON can carry: records, Settings and fault rules, but
+   * no log and no rules with a `percent`.
+   */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
     return { ...exportPlatformState(this.#platform), faults };
   }
 
   /**
-   * Replaces the state of the sandbox, except the log. New ids continue after the highest id in the
-   * old or the new state.
+   * Replaces the state of the sandbox; the log and fault rules with a `percent` stay. New ids
+   * continue after the highest id in the old or the new state.
    * @throws SandboxError that names the problem and its place; the state is then unchanged.
    */
   importState(state: unknown): void {
@@ -332,7 +335,7 @@ export class Sandbox {
   }
 
   /**
-   * Makes every status change that `autoAdvance` has scheduled up to the present time. A control
+   * Makes the status changes and webhook deliveries that are due at the present time. A control
    * endpoint calls this method before it reads the state.
    * @internal
    */

@@ -292,8 +292,8 @@ async function readRequestBody(
 }
 
 /**
- * Returns the whole URL of a request, whose host does not matter. A client that uses the sandbox as
- * its proxy sends a whole URL, any other client sends only the path.
+ * Returns the URL of a request, with some host because the host does not matter. A client that uses
+ * the sandbox as its proxy sends a whole URL; any other client sends only the path.
  */
 const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)

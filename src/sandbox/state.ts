@@ -40,7 +40,7 @@ const stateSchema = lazy((): Schema<SandboxState> =>
  */
 export function parseState(value: unknown): SandboxState {
   const clonedValue: unknown = value === undefined ? undefined : parseJson(stringifyJson(value));
-  // A later version may have unknown fields, which say less than the version does.
+  // Check the version first, because it says more than the unknown fields of a later version.
   parseInput(versionedSchema(), clonedValue, stateReport);
   const state = parseInput(stateSchema(), clonedValue, stateReport);
   for (const [at, faultRule] of state.faults.entries()) {

@@ -96,8 +96,8 @@ function createContent(kind: StatusReply['kind'], bytes: Bytes, caller: Caller) 
 const waitingCallers = new Set<Caller>();
 
 /**
- * Calls `onAbort` when the caller aborts its request, at once if it already has. Until then, the
- * caller and its signal stay in memory. The returned function stops listening.
+ * Calls `onAbort` when the caller aborts its request, at once if it already has, and keeps the
+ * caller and its signal in memory until then. The returned function stops listening.
  */
 function watchAbort(caller: Caller, onAbort: (reason: unknown) => void): () => void {
   const { signal } = caller;

@@ -50,8 +50,8 @@ const statuses: Readonly<Record<string, number>> = { '.create': 201, '.delete': 
 function createRoute(operation: SandboxOperation, methodAndPath: string): Route {
   const [method = '', path = ''] = methodAndPath.split(' ');
   const isVersioned = path.startsWith('/v0/');
-  // In front of the documented path a request may have any prefix. But no prefix of a root path may
-  // contain /v0/, because the root API has no versions.
+  // Accept a prefix before the documented path, because the reply can then name the correct path.
+  // The prefix of a root path may not contain /v0/, because the root API has no versions.
   const prefix = isVersioned ? '^(.*)' : '^(?!.*/v0/)(.*)';
   return {
     ...behaviours[operation],

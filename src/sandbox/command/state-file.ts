@@ -53,7 +53,7 @@ export class StateFile implements StateObserver {
    */
   constructor(sandbox: Sandbox, path: string) {
     this.#sandbox = sandbox;
-    // If the path is a symbolic link, the lock and each write concern the file that it leads to.
+    // If the path is a symbolic link, lock and write the file that the link leads to.
     this.#path = existsSync(path) ? realpathSync(path) : resolve(path);
     lock(this.#path);
     try {

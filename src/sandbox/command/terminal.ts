@@ -16,7 +16,7 @@ const green = 32;
 const yellow = 33;
 const dim = 2;
 
-/** Prints a line for every completed request of a sandbox. */
+/** Prints a line for each new entry of a sandbox's log. */
 export function writeLog(sandbox: Sandbox, terminal: Terminal): void {
   const paint = (colour: number, text: string) =>
     terminal.hasColors?.() === true ? `\u001b[${colour}m${text}\u001b[0m` : text;

@@ -14,7 +14,7 @@ import type { Sandbox } from '../sandbox.ts';
 import { version } from '../../version.ts';
 import { seedDemo } from './demo.ts';
 
-/** The paths of all endpoints that control a sandbox, such as /_sandbox/reset, start with this. */
+/** How the paths of the control endpoints begin, such as /_sandbox/reset. */
 export const controlPath = '/_sandbox/';
 
 export interface ControlRequest {

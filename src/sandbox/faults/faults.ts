@@ -36,7 +36,7 @@ interface Pending {
   requestCount: number;
   /** How many more matching requests the rule lets pass because of its `after`. */
   skipsLeft: number;
-  /** How many more matching requests this fault rule affects. */
+  /** To how many more matching requests this rule applies. */
   remaining: number;
 }
 
@@ -47,7 +47,7 @@ export class FaultQueue implements SandboxFaults {
   add(faultRule: SandboxFaultRule): void {
     checkFaultRule(faultRule);
     const { percent, after = 0 } = faultRule;
-    // A rule that selects requests by chance lasts by default, any other affects one request.
+    // By default, a rule with `percent` lasts, and any other rule applies to one request.
     const { times = percent === undefined ? 1 : 'always' } = faultRule;
     const remaining = times === 'always' ? Infinity : times;
     // The caller may change the object of the rule and add it again, so the queue keeps a copy.
@@ -72,8 +72,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Returns the fault that applies to a request, if any. A rule counts every matching request
-   * towards its `after`, even a request that another rule affects.
+   * Returns the fault for a request, if any. Each matching rule counts the request for its `after`,
+   * even if another rule has the fault.
    */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     return this.#take(
@@ -88,8 +88,7 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Each rule that matches counts the request for its `after`, and the oldest rule that is due gives
-   * the fault. Removes rules that are used up.
+   * Returns the fault of the oldest matching rule that is due, and removes rules that are used up.
    */
   #take(hasCursor: boolean, matches: (faultRule: SandboxFaultRule) => boolean) {
     let matchedFault: SandboxFault | undefined;
@@ -110,7 +109,9 @@ export class FaultQueue implements SandboxFaults {
   }
 }
 
-/** Decides at random, by the rule's seed, whether a fault rule with `percent` affects a request. */
+/**
+ * Decides at random, by the rule's seed, whether a fault rule with `percent` applies to a request.
+ */
 function isSelectedByChance(pending: Pending): boolean {
   const { percent = 100, seed = 1 } = pending.faultRule;
   pending.requestCount += 1;
@@ -128,9 +129,9 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // A rule affects only requests that the rules before it left alone. So that every rule affects
-  // the same share of all requests, each later rule needs a higher percentage. If all requests
-  // fail, the four rules have 25, 33.3, 50 and 100 percent.
+  // A rule gets only requests that the rules before it left alone, so each later rule needs a
+  // higher percentage for an equal share. If all requests fail, the four rules have 25, 33.3, 50
+  // and 100 percent.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -146,7 +147,7 @@ export const defaultDelayMs = 1_000;
 /** Whether a call with this fault takes effect in the sandbox, even if its response is lost. */
 function takesEffect(fault: SandboxFault): boolean {
   if ('when' in fault && fault.when !== undefined) return fault.when === 'after_commit';
-  // A caller who gets a success has to find its effect, so a success always takes effect.
+  // A success has to take effect, because the caller will look for its effect.
   if (fault.kind === 'status') return fault.status < 300;
   return fault.kind !== 'hang' && fault.kind !== 'html';
 }

@@ -92,26 +92,26 @@ export type SandboxFault =
       kind: 'drop' | 'duplicate' | 'reorder';
     };
 
-/** A fault that a sandbox simulates, and the requests that the fault affects. */
+/** A fault that a sandbox simulates, and the requests that get the fault. */
 export interface SandboxFaultRule {
   /**
-   * The operation whose requests the fault affects, such as `'transfers.create'`. `'*'` affects
-   * every request, even to a path that does not exist. `'webhook'` affects deliveries to the
+   * The operation whose requests get the fault, such as `'transfers.create'`. `'*'` is any request
+   * that the fault can change, even to a path that does not exist; `'webhook'` is a delivery to the
    * `webhookUrl`.
    */
   operation: SandboxLogOperation | '*';
   /**
-   * How many matching requests the fault affects; `'always'` (or `Infinity`) for all of them.
+   * How many matching requests get the fault; `'always'` (or `Infinity`) for all of them.
    * @default 1, or 'always' if `percent` is set
    */
   times?: number | 'always' | undefined;
-  /** How many matching requests pass unaffected before the fault affects one. @default 0 */
+  /** How many matching requests pass before the first gets the fault. @default 0 */
   after?: number | undefined;
-  /** Percentage of the matching requests that the fault affects, chosen at random. @default 100 */
+  /** Percentage of the matching requests that get the fault, chosen at random. @default 100 */
   percent?: number | undefined;
   /** Seed of the random choice by `percent`. The same seed selects the same requests. @default 1 */
   seed?: number | undefined;
-  /** The fault that the sandbox simulates for the affected requests. */
+  /** The fault that the sandbox simulates. */
   fault: SandboxFault;
 }
 

@@ -47,8 +47,8 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
       .replace(/\s+/g, ' ');
 
   /**
-   * Describes a field. `typeName` is the owner of a field that no interface declares. A symbol
-   * without a declaration has nothing to describe, so the result is undefined.
+   * Describes a field; undefined for a symbol without a declaration. `typeName` is the owner of a
+   * field that no interface declares.
    */
   function describeField(symbol: ts.Symbol, typeName: string): FieldDocs | undefined {
     const [declaration] = symbol.getDeclarations() ?? [];

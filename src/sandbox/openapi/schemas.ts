@@ -206,9 +206,8 @@ export function createParameters(
   const { properties } = describe(converted, type, docs);
   return Object.entries(isPlainObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
-    // The schema of a cursor is a string or null, with which the SDK means the first page. A query
-    // string cannot contain null, so only the first alternative is described. The schemas of the
-    // other parameters have no alternatives.
+    // The schema of a cursor is a string or null. Describe only the string, because a query cannot
+    // contain null.
     const [withoutNull] = anyOf as readonly JsonObject[];
     const parameterSchema = { ...withoutNull, ...rest };
     const facts = { description: description ?? '', schema: parameterSchema };

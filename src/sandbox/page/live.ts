@@ -10,7 +10,7 @@ export interface PageState {
   readonly connection: 'connecting' | 'live' | 'lost';
   /** The state of the sandbox; undefined before the first response. */
   readonly state: SandboxState | undefined;
-  /** All fault rules, including the rules with a `percent`, which `state` does not contain. */
+  /** The fault rules, including rules with a `percent`, because `state` does not contain these. */
   readonly faults: readonly SandboxFaultRule[];
   /** The calls in the sandbox's log, latest first. */
   readonly calls: readonly Call[];

@@ -40,8 +40,7 @@ async function build(): Promise<string> {
 let cachedPage: Promise<string> | undefined;
 
 /**
- * Returns the HTML of the sandbox's page, with its style and its script, which loads nothing
- * further. This module builds the HTML at the first request. The package contains prebuilt HTML
- * instead, see tsup.config.ts.
+ * Returns the HTML of the sandbox's page with its style and script, built at the first request. The
+ * package contains prebuilt HTML instead, see tsup.config.ts.
  */
 export const page = (): Promise<string> => (cachedPage ??= build());

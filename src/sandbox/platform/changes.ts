@@ -66,8 +66,8 @@ export class Changes {
   }
 
   /**
-   * Adds a change of a row. `before` is the caller's copy of the row from before the change. This
-   * method itself copies `after`, because the row can change again at once.
+   * Adds a change of a row. `before` is the caller's copy; `after` is copied here, because the row
+   * can change again at once.
    */
   add<Row extends object>(
     type: SandboxChangeType,

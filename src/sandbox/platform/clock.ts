@@ -26,8 +26,7 @@ export class Clock {
 
   /** The present time of the sandbox. */
   now(): Date {
-    // `Date` is a function and also has the method `now`. Only `now` returns a number, so the
-    // method is checked first.
+    // Check for `now` first, because `Date` is also a function, and calling it returns a text.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();
     const date = new Date(new Date(now).getTime() + this.offset);
     if (Number.isNaN(date.getTime())) {

@@ -1,7 +1,7 @@
 /**
- * Returns hexadecimal digits that look like a hash and depend on every character of a text. The
- * sandbox makes up addresses, ids and checksums from them, the same in every run. Secrecy is not
- * needed, and the cryptographic hashes of web standards are asynchronous.
+ * Returns hexadecimal digits that depend on every character of a text, for made-up addresses, ids
+ * and checksums that are the same in every run. The cryptographic hashes of web standards are
+ * asynchronous, and secrecy is not needed.
  */
 export function hashToHex(text: string, digits: number): string {
   let result = '';

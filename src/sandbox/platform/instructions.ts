@@ -102,7 +102,7 @@ function decodeToken(encoded: Hex): Hex {
 
 /**
  * Builds an Instruction as POST /instruction/build does. The action's address depends only on the
- * kind of action. The arguments are the JSON of `actionArguments` in hexadecimal, so that the
+ * kind of action, and the arguments are the JSON of `actionArguments` in hexadecimal, so that the
  * sandbox can decode them.
  */
 export function buildInstruction({

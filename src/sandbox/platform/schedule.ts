@@ -7,8 +7,8 @@ interface Step {
 
 /**
  * Changes the status of Transfers and Entities automatically, one step per interval, and sends
- * delayed webhooks. A timer takes the steps that are due. Because the timer can be late, code that
- * reads the sandbox's data first calls `runDueSteps`.
+ * delayed webhooks. Call `runDueSteps` before you read the sandbox's data, because the timer that
+ * takes due steps can be late.
  */
 export class Schedule {
   readonly #clock: Clock;

@@ -17,8 +17,8 @@ import type { SandboxRecords } from './records.ts';
 import { maxProblems, oneOf, validationError } from './validation.ts';
 
 /**
- * The version of the state's format. Raise it when a noun or a field is added, so that an earlier
- * sandbox rejects the state by its version. A state of an earlier version is read as it is.
+ * The version of the state's format; a state of an earlier version is read as it is. Raise the
+ * version when a noun or a field is added, so that an earlier sandbox rejects the state.
  */
 const stateVersion = 1;
 
@@ -105,8 +105,8 @@ export const platformStateShape = () => ({
 });
 
 /**
- * Returns a snapshot of a sandbox's data. Rows are copied, because they change in place. The values
- * inside a row need no copy, because the sandbox replaces and never changes them.
+ * Returns a snapshot of a sandbox's data. Copies rows, because they change in place, but not the
+ * values in a row, because the sandbox replaces these.
  */
 export const exportPlatformState = (platform: Platform): SandboxRecords => ({
   version: stateVersion,
@@ -128,7 +128,7 @@ const cloneRow = <Row extends object>(row: Row): Row => ({ ...row });
 export const stateReport = 'The state is';
 
 type Reference = 'entityId' | 'accountId' | 'sourceAccountId' | 'destinationAccountId';
-/** For each noun, the fields with the id of an Entity or Account, which the state must contain. */
+/** For each noun, the fields that name an Entity or an Account of the same state. */
 const references: Readonly<Record<Noun, readonly Reference[]>> = {
   entities: [],
   accounts: ['entityId'],

@@ -13,8 +13,7 @@ export const listOrders: readonly string[] = Object.keys(ranks);
 
 /**
  * The records of one noun in the order of their creation. A row's position is the number in its id,
- * which never changes and is never assigned again. So cursors stay valid after an insertion, a
- * deletion or a restart.
+ * which is never assigned again, so cursors stay valid after an insertion, a deletion or a restart.
  */
 export class Table<Row extends { readonly id: string }> {
   readonly #prefix: string;

@@ -13,7 +13,7 @@ import { conflict, unprocessable } from './sandbox-error.ts';
 import { parseInput } from './validation.ts';
 
 /**
- * Creates a Transfer as POST /transfers does. The amount moves from the source's available to its
+ * Creates a Transfer as POST /transfers does: the amount moves from the source's available to its
  * locked balance. If the destination is an Account, its pending balance grows by the amount.
  */
 export function createTransfer(platform: Platform, input: TransferCreateInput): TransferRow {
@@ -143,8 +143,8 @@ function resolveDestination(platform: Platform, input: TransferCreateInput, curr
 }
 
 /**
- * Ends a Transfer. If it completes, the money arrives, or leaves the Platform for a Counterparty.
- * Otherwise the source gets back what the creation of the Transfer locked.
+ * Ends a Transfer. If the Transfer completes, the money arrives at the Account or leaves the
+ * Platform; otherwise the source gets the locked money back.
  */
 function endTransfer(
   platform: Platform,

@@ -5,8 +5,8 @@ const { MessageChannel, setTimeout } = globalThis as Partial<typeof globalThis>;
 
 /** Waits for the next turn of the event loop. */
 export function waitTurn(): Promise<void> {
-  // Fake timers replace every other function that waits for a turn of the event loop. The module is
-  // loaded here and not by an import, because Deno adds a global when it loads the module.
+  // Fake timers do not replace this function. Load its module here and not by an import, because
+  // Deno adds a global when it loads the module.
   const timers = builtinModule('node:timers/promises') as typeof Timers | undefined;
   if (timers !== undefined) return timers.scheduler.yield();
   // Elsewhere: the globals that this module read when it was loaded, before any fake timers.
@@ -33,8 +33,8 @@ export const countResponseTurns = (): number => responses;
 
 /**
  * Waits for a turn of the event loop, so that timers, signals and I/O can happen before a response.
- * With fake timers a response does not wait, because the test may advance the timers meanwhile and
- * the client would report a timeout.
+ * Does not wait with fake timers, because the test may advance them meanwhile and the client would
+ * report a timeout.
  */
 export async function takeResponseTurn(): Promise<void> {
   if (hasFakeTimers()) return;

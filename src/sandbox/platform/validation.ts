@@ -14,7 +14,7 @@ export const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /**
  * Checks a value by its schema, and returns the value as the schema converts it. `report` starts
  * the message, such as "The body is".
- * @throws SandboxError that names every invalid field, in its message and its details.
+ * @throws SandboxError that names the invalid fields, in its message and its details.
  */
 export function parseInput<T>(schema: Schema<T>, value: unknown, report: string): T {
   const result = schema.safeParse(value, withoutMessage);

@@ -26,9 +26,9 @@ const maxResponseBytes = 65_536;
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(address);
 
 /**
- * Looks up the addresses of a webhook's host once, and sends the webhook to an allowed one. A
- * second look-up could return another address, which was not checked. Follows no redirect, and uses
- * no proxy.
+ * Looks up the addresses of a webhook's host once and sends the webhook to an allowed address,
+ * because a second look-up could return an address that was not checked. Follows no redirect, and
+ * uses no proxy.
  * @throws Error with a message for the log.
  */
 export async function sendWebhook(request: WebhookRequest): Promise<WebhookResponse> {
@@ -54,8 +54,8 @@ export async function sendWebhook(request: WebhookRequest): Promise<WebhookRespo
       return await post(request, address, isAddress ? '' : name);
     } catch (cause) {
       problem = cause;
-      // The host localhost has two addresses, and a webhook handler may listen on only one of them.
-      // If the first address refuses the connection, try the other.
+      // If an address refuses the connection, try the next, because localhost has two addresses and
+      // a webhook handler may listen on only one of them.
       if (fieldOf(cause, 'code') !== 'ECONNREFUSED') break;
     }
   }

@@ -210,7 +210,7 @@ export class Webhooks {
     delivery.tries += 1;
     const { problem, ...response } = await this.#post(delivery, url);
     const ms = this.#now() - started;
-    // After a reset or an import, which changes the epoch, no other try follows.
+    // After a reset or an import the epoch is another, and no other try follows.
     if (problem === undefined || epoch !== this.#epoch) {
       completeEntry({ ms, ...response });
       return;
