@@ -81,7 +81,7 @@ export function path(literals: TemplateStringsArray, ...ids: readonly Argument<s
 }
 
 /**
- * Checks an argument. Returns undefined for an invalid value, and adds the reasons to `issues`. If
+ * Checks an argument; for an invalid value, returns undefined and adds the reasons to `issues`. If
  * an unknown field is one of `optionNames`, its reason says that the field is an option.
  */
 export function validate<T>(

@@ -234,7 +234,7 @@ async function readBody(received: TransportResponse, ignoresBody: boolean, deadl
     received.body?.cancel().catch(() => undefined);
     return new ReceivedResponse(received, '', undefined);
   }
-  // Any status from 200 to 299 counts as success: docs/gaps.md, row 28.
+  // A status from 200 to 299 means success: docs/gaps.md, row 28.
   const limit = received.ok ? bodyLimit.success : bodyLimit.error;
   const { bytes, fault } =
     received.completeBody?.(limit) ?? (await collect(received, limit, deadline));

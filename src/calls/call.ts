@@ -37,8 +37,8 @@ export interface CallRequest {
   /** The names of the method's options. The error gives a hint if the input has such a field. */
   readonly optionNames?: () => readonly string[];
   /**
-   * The idempotency key of a `createOnce`. This key does not permit a retry of the POST, because
-   * the platform may ignore the key. `createOnce` searches the list of transfers instead.
+   * The idempotency key of a `createOnce`. The POST is still not retried, because the platform may
+   * ignore the key; `createOnce` searches the list of transfers instead.
    */
   readonly idempotencyKey?: string | undefined;
   /** Called with the body just before each attempt, after the waits. May throw. */

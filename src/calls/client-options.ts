@@ -76,8 +76,8 @@ export interface ClientOptions {
   /** Extra headers for every request, except `authorization`, which your credentials set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own fetch, or a library's, for every request except a GET with a body. It must pass `init`
-   * on and must not resend writes; if it fails during a write, the outcome is `unknown`.
+   * Your own fetch, or a library's, for every request except a GET with a body. Pass `init` on and
+   * do not resend writes. If it fails during a write, the outcome is `unknown`.
    * @default the global fetch; on Node.js `node:http`
    */
   fetch?: Fetch | undefined;
@@ -100,9 +100,8 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Your function that decides, at each try, before the SDK claims or sends a payment that is not
-   * paid yet, so count payments by reference. Return true to permit; any other result is a veto
-   * ({@link PaymentVetoedError}).
+   * Decides, at each try, before the SDK claims or sends a payment that is not paid yet, so count
+   * by reference. Return true to permit; any other result is a veto ({@link PaymentVetoedError}).
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;

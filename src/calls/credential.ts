@@ -113,7 +113,9 @@ export class Credential {
     this.#secrets = this.fixed === undefined ? [] : [this.fixed];
   }
 
-  /** The latest tokens, which errors must not show. A late response may quote an older token. */
+  /**
+   * The latest tokens. Errors must not show them, because a late response may quote an older token.
+   */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
@@ -181,7 +183,8 @@ export class Credential {
   #renewalTime(value: string): number {
     const expires = expiryOf(value);
     const life = expires - this.#clock.now();
-    // Use a short-lived token for half its life. Otherwise every call would fetch a new one.
+    // Use a short-lived token for half its life, because otherwise every call would fetch a new
+    // token.
     return life > 0 ? expires - Math.min(expirySlack, life / 2) : Number.POSITIVE_INFINITY;
   }
 }

@@ -120,7 +120,10 @@ export type QueryValue =
 
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/** Matches a header name, except `__proto__`, which an object cannot have as an ordinary field. */
+/**
+ * Matches a header name. `__proto__` is excluded, because an object cannot have it as an ordinary
+ * field.
+ */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
 /**
@@ -148,7 +151,7 @@ function describeHeaderProblem(name: string, value: unknown): string | undefined
       : 'this header cannot be set; the SDK or the runtime sets it';
   }
   if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined;
-  // The message does not quote the value of the header, which may be a secret.
+  // Do not quote the value of the header in the message, because it may be a secret.
   return 'is no string of Latin-1 characters without line breaks';
 }
 

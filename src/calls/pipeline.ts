@@ -147,8 +147,8 @@ export class RequestPipeline {
   }
 
   /**
-   * Starts a call. Errors reject the promise, and `call` never throws synchronously. The returned
-   * promise also has `withResponse`, for the data together with the HTTP response.
+   * Starts a call. Errors reject the promise and are never thrown synchronously, and `withResponse`
+   * of the promise gives the data together with the HTTP response.
    */
   call<T, A = T>(
     call: Call<T, A>,
@@ -301,7 +301,7 @@ export class RequestPipeline {
     const { budget, clock } = this.#setup;
     let retries = 0;
     let hasRenewedToken = false;
-    /** What the latest retry took from the retry budget, which a successful attempt gives back. */
+    /** What the latest retry took from the retry budget. A successful attempt gives it back. */
     let lastCost: number | undefined;
     for (;;) {
       total.check();

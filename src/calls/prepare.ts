@@ -135,7 +135,7 @@ function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   return { ...input, ...extra };
 }
 
-/** Chooses the idempotency key of a POST: the caller's, that of the call, or a random one. */
+/** Chooses the idempotency key of a POST: the caller's, the call's or a random one. */
 function chooseIdempotencyKey(
   call: CallRequest,
   headers: Readonly<Record<string, string>>,
@@ -156,7 +156,8 @@ function describeQueryProblem(name: string, value: unknown): string | undefined 
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return describeParameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  // Array.from also visits the holes of an array, which would be sent as "undefined".
+  // Use Array.from, because it also visits the holes of an array, and these would be sent as
+  // "undefined".
   return Array.from(value, (item) => describeParameterProblem(name, item)).find(Boolean);
 }
 

@@ -24,13 +24,13 @@ const firstGapMs = 10;
 const gapGrowth = 1.5;
 /** The pause between two requests halves in this many milliseconds if no 429 comes. */
 const gapHalfLifeMs = 2_000;
-/** A pause between two requests that is shorter than this many milliseconds counts as none. */
+/** The limiter ignores a pause between two requests that is shorter than this many milliseconds. */
 const minGapMs = 2;
 
 /**
  * Slows a client down after a 429: holds calls back for as long as `Retry-After` says, then pauses
  * between requests. Another 429 lengthens the pause and time shortens it, so the pause approaches
- * the platform's limit, which is not documented: docs/gaps.md, row 52.
+ * the platform's undocumented limit: docs/gaps.md, row 52.
  */
 export class RateLimiter {
   readonly #clock: Required<Clock>;

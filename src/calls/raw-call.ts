@@ -63,7 +63,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 const isMethod = (value: unknown): value is AnyRequest['method'] =>
   typeof value === 'string' && Object.hasOwn(kinds, value);
 
-/** Converts the caller's request to a call, which checks the request when the call runs. */
+/** Converts the caller's request to a call. The call checks the request when it runs. */
 export function createRequestCall<T>(request: AnyRequest<T>, redact: Redact): Call<T> {
   const { method, path, query, body, schema } = request ?? {};
   return {
@@ -144,8 +144,8 @@ function fromStandardSchema<T>(schema: ResponseSchema<T>): Validator<T> {
 }
 
 /**
- * Converts the result of a Standard Schema to one of zod's `safeParse`. The SDK does not await an
- * asynchronous schema, so its result counts as a failure.
+ * Converts the result of a Standard Schema to a result of zod's `safeParse`. An asynchronous result
+ * becomes a failure, because the SDK does not await it.
  */
 function toCheckResult<T>(
   result: SchemaResult<T> | PromiseLike<SchemaResult<T>>,

@@ -117,7 +117,8 @@ function readRejection(
   const transient = isTransientStatus(status) && !forbidsRetry(headers);
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
-  // `isErrorBody` may be an async function by mistake. Its promise must not count as true.
+  // Compare with true, because `isErrorBody` may be an async function by mistake and return a
+  // promise.
   const hasErrorBody = (platform.isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
   const outcome = statusOutcome(status, call.kind, { hasErrorBody, redirectsToHttps });

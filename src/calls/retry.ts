@@ -39,9 +39,8 @@ export const maxWaitBeforeRetryMs = 60_000;
 const maxBackoffMs = 8_000;
 
 /**
- * Computes the wait before the n-th retry, in milliseconds. The wait is random up to a bound that
- * doubles, so that callers that failed together retry at different times. The wait is never shorter
- * than `Retry-After`.
+ * Computes the wait before the n-th retry, in milliseconds, at least `Retry-After`. The wait is
+ * random up to a bound that doubles, so that callers that failed together retry at different times.
  */
 function computeDelay(
   retry: number,
@@ -56,8 +55,8 @@ function computeDelay(
 }
 
 /**
- * Parses the header `Retry-After`, in milliseconds. A date is compared with the response's own
- * Date, because this machine's clock may be wrong. An unreadable header counts as absent.
+ * Parses the header `Retry-After`, in milliseconds; undefined if absent or unreadable. A date is
+ * compared with the response's own Date, because this machine's clock may be wrong.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
@@ -79,14 +78,14 @@ const capacity = 500;
 const reserve = /* @__PURE__ */ Math.ceil(capacity / 3);
 
 /**
- * The retry budget of one client, which keeps retries from overloading a platform in trouble. First
- * attempts are free. The last third is kept for retries of requests that the platform did not
- * process: docs/decisions/what-a-storm-costs.md has the numbers.
+ * Keeps the retries of a client from overloading a platform in trouble; first attempts are free.
+ * The last third is kept for retries of requests that the platform did not process:
+ * docs/decisions/what-a-storm-costs.md has the numbers.
  */
 export class RetryBudget {
   #tokens = capacity;
 
-  /** The cost of a retry, which is lower if the platform did not process the failed attempt. */
+  /** The cost of a retry. It is lower if the platform did not process the failed attempt. */
   static computeCost(failed: FailedAttempt): number {
     return failed.outcome === 'not_sent' || failed.status === 429
       ? costs.afterNone

@@ -93,9 +93,9 @@ interface Ends {
 }
 
 /**
- * A time limit for a call or an attempt, which ends by itself, with the caller's signal, or with an
- * outer deadline. A Deadline rejects waiting promises itself, because the garbage collector may
- * drop a signal that was passed to fetch.
+ * A time limit for a call or an attempt. It ends by itself, with the caller's signal or with an
+ * outer deadline, and rejects waiting promises itself, because the garbage collector may drop a
+ * signal that was passed to fetch.
  */
 export class Deadline {
   readonly #clock: Required<Clock>;

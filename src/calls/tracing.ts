@@ -123,8 +123,8 @@ function ignoreErrors(run: () => unknown): void {
 }
 
 /**
- * Copies an error for tracing subscribers, without its message, which may show amounts and quote
- * the platform, and without the fields that hold what was sent and received.
+ * Copies an error for tracing subscribers, without the fields that hold what was sent and received.
+ * Replaces the message, because it may show amounts and quote the platform.
  */
 function describeError(error: PaymentsError | undefined): Error {
   if (error === undefined) return new Error('a callback threw');

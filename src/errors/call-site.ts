@@ -6,8 +6,8 @@ import { decorate, PaymentsError } from './errors.ts';
 export interface CallSite {
   readonly stack?: unknown;
   /**
-   * How many frames of the SDK are above the caller's. Absent if this runtime does not allow to
-   * count them.
+   * How many frames of the SDK are above the caller's. Absent if this runtime does not show all of
+   * them.
    */
   readonly own?: number;
 }
@@ -16,8 +16,8 @@ type Callable = (...values: never[]) => unknown;
 
 /**
  * Captures the stack of the caller, because an error's own stack starts where the response arrived.
- * Only functions tell whose a frame is, because bundlers rename functions and join files: `below`
- * is the function that the public method calls, or with `own` 0 the public method itself.
+ * `below`, the function that the public method calls, or with `own` 0 the method itself, tells
+ * whose a frame is, because bundlers rename functions and join files.
  */
 export function captureCallSite(below: Callable, own = 1): CallSite {
   // JavaScriptCore leaves out a function that ends with a call, so nothing can be counted there.
@@ -68,10 +68,9 @@ export function framesOfCaller(stack: unknown, own = 0): readonly string[] {
 }
 
 /**
- * Adds the line of a caller who awaits a read to the stack of its error, because in V8 a read
- * captures no stack when it starts: capturing costs a sixth of a GET. `outermost` is the
- * asynchronous function that has awaited the read, and `below` is for an error before its first
- * `await`.
+ * Adds the line of a caller who awaits a read to the stack of its error, because reads in V8
+ * capture no stack at the start (it costs a sixth of a GET). `outermost` is the asynchronous
+ * function that awaited the read; `below` serves errors before its first `await`.
  */
 export function showAwaiting(error: unknown, below: Callable, outermost: Callable): unknown {
   withCallSite(error, captureCallSite(outermost, 0));

@@ -27,9 +27,9 @@ export type { Issue } from '../internal/issues.ts';
 /** The place where a list stopped. To continue the list, call `list({ cursor, limit })`. */
 export type ResumePoint = {
   /**
-   * Pass this cursor to get the page that failed, or on {@link PaginationError} the last page that
-   * arrived; if the platform refused the cursor, begin without one. `undefined` gets the first
-   * page, and for `transactions.list` the cursor is `skip` as text.
+   * Pass this cursor to get the failed page, or on {@link PaginationError} the last page that
+   * arrived; `undefined` gets the first page. If the cursor is refused, begin without it. For
+   * `transactions.list` the cursor is `skip` as text.
    */
   readonly cursor: string | undefined; // The API reference does not say how long a cursor stays valid: docs/gaps.md, row 55
   /** The page size (`limit`) that the SDK sent; undefined if it sent none. */
@@ -381,8 +381,8 @@ export class PaymentVetoedError extends PaymentsError {}
 
 /**
  * Finds or restores an error of this package: caught, wrapped by other code (`cause`, `errors`), or
- * copied from `toJSON()` or its fields, as workflow engines do. Returns the error with the worst
- * outcome if there are several, and undefined if there is none.
+ * copied from `toJSON()` or its fields, as workflow engines do. Of several, returns the error with
+ * the worst outcome.
  * @example
  * ```ts
  * import { PaymentInDoubtError, paymentsErrorFrom, PaymentsClient } from 'payments-platform-sdk';
@@ -452,7 +452,7 @@ function restoreError(value: unknown): PaymentsError | undefined {
     attempts: Array.isArray(attempts) ? (attempts as Attempt[]).filter(isObject) : [],
     cause: restoreCause(cause),
   });
-  // Keep the original stack, which shows where the error was thrown, not where it was restored.
+  // Keep the original stack, because it shows where the error was thrown.
   if (typeof stack === 'string') error.stack = stack;
   return error;
 }

@@ -208,7 +208,7 @@ const statusHints: Readonly<Record<number, string>> = {
 };
 
 /**
- * Describes a 2xx response that cannot be used. The outcome is unknown, because the response does
+ * Describes a 2xx response that cannot be used, with the outcome unknown, because the response does
  * not show what the platform did. `explanation` follows the status in the message.
  */
 export function unusableFailure(
@@ -381,7 +381,8 @@ export const abortedFailure = (
   reason: 'aborted by the caller',
   transient: false,
   createError: (call) => {
-    // The message does not quote the reason of the caller's signal, which may contain a secret.
+    // Do not quote the reason of the caller's signal in the message, because it may contain a
+    // secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     const hint = cause === undefined ? undefined : 'error.cause holds the reason.';
@@ -413,7 +414,7 @@ export const noCredentialFailure = (
   },
 });
 
-/** Describes a veto by `authorize`, which threw, or did not return true (`thrown` is undefined). */
+/** Describes a veto by `authorize`. `thrown` is undefined if the function did not return true. */
 export const vetoFailure = (thrown: { readonly error: unknown } | undefined): Failure => ({
   outcome: 'not_sent',
   reason: 'vetoed',

@@ -5,7 +5,7 @@ export type Outcome = 'not_sent' | 'rejected' | 'unknown';
 
 export { statusOutcome, type Kind } from '../internal/status-outcome.ts';
 
-/** The outcome `not_sent` is better than `rejected`, which is better than `unknown`. */
+/** From the best outcome to the worst. */
 const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
 
 /** Returns the worst outcome of a call's attempts; `not_sent` if there was none. */
@@ -30,7 +30,7 @@ export function isHttpsRedirect(url: string, location: string | null): boolean {
   );
 }
 
-/** How a request was sent, which decides what an error of the transport proves. */
+/** How a request was sent. This decides what an error of the transport proves. */
 export interface TransportFacts {
   /**
    * The runtime that sent the request, if its errors are known. `other` is any other runtime and
@@ -150,7 +150,7 @@ const isTunnelError = (leaf: unknown): boolean =>
   codeOf(leaf) === tunnelCode ||
   hasMessage(leaf, /: proxy authentication required|: unsuccessful tunnel/);
 
-/** Whether a proxy rejected CONNECT with a 4xx, which a retry will get again. */
+/** Whether a proxy rejected CONNECT with a 4xx, because a retry would get the same status. */
 function isFinalTunnelError(leaf: unknown): boolean {
   const status = isError(leaf) ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
   return (

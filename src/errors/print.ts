@@ -69,7 +69,10 @@ function describeCauses(error: unknown, depth = 0): string[] {
   ];
 }
 
-/** An AggregateError, such as that of Node for a host with two addresses, has no message. */
+/**
+ * Looks further for a text, because an AggregateError, such as Node's for a host with two
+ * addresses, has no message.
+ */
 function describeCause({ name, message, errors, code }: ForeignError): string {
   const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
   const text = message.trim() || messageOf(first) || (typeof code === 'string' ? code : '');
@@ -101,7 +104,8 @@ export function printShortly(): void {
   // Change the error only at the exit, because Node prints it afterwards, and earlier listeners
   // need all fields.
   onExit(() => {
-    // A worker sends its error to the thread that started it, which may need the fields.
+    // Leave a worker's error as it is, because the thread that started the worker gets it and may
+    // need the fields.
     const threads = builtinModule('node:worker_threads') as
       Partial<typeof WorkerThreads> | undefined;
     if (uncaught === undefined || threads?.isMainThread !== true) return;

@@ -113,7 +113,8 @@ export function redactAndCut(text: string, redact: Redact): string {
   const isComplete = text.length <= maxReadLength;
   const clean = redact(text.slice(0, maxReadLength));
   if (isComplete && clean.length <= maxShownLength) return clean;
-  // The cut may have split a credential, which redaction then does not recognise, so drop the end.
+  // Drop the end, because the cut may have split a credential, and redaction does not recognise a
+  // part.
   const safe = isComplete ? clean : clean.slice(0, -maxSecretLength);
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }

@@ -44,7 +44,10 @@ export function runtime(): Runtime {
 /** Whether an error's stack also shows the functions that await a call, as stacks of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/** Says what to do if TextDecoder, which reads responses, is missing. Otherwise undefined. */
+/**
+ * Says what to do if TextDecoder is missing, because the SDK reads responses with it; otherwise
+ * undefined.
+ */
 export const findMissingGlobal = (): string | undefined =>
   !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
@@ -178,7 +181,10 @@ export function warnOfReplacedFetch(): void {
 const callableProcess = (): ProcessGlobal | undefined =>
   runtime() === 'other' ? undefined : host.process;
 
-/** Loads a built-in module without an import, which bundlers for browsers cannot resolve. */
+/**
+ * Loads a built-in module without an import, because bundlers for browsers cannot resolve the
+ * import.
+ */
 export const builtinModule = (id: string): unknown => callableProcess()?.getBuiltinModule?.(id);
 
 /** Calls a listener when the process exits, if the runtime has such an event. */

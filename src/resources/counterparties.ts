@@ -13,8 +13,7 @@ import { listOf } from '../lists/list.ts';
 
 // The API reference has no call that creates a Counterparty: docs/gaps.md, row 24.
 /**
- * Methods for Counterparties, the external wallets and bank accounts. The API has no call that
- * creates a Counterparty.
+ * Methods for Counterparties, the external wallets and bank accounts. The API cannot create them.
  */
 export class Counterparties {
   readonly #api: RequestPipeline;

@@ -12,7 +12,7 @@ import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 // The API reference has no call that creates an IBAN: docs/gaps.md, row 25.
-/** Methods for IBANs, which accept deposits. The API has no call that creates an IBAN. */
+/** Methods for IBANs, the bank identifiers that accept deposits. The API cannot create them. */
 export class Ibans {
   readonly #api: RequestPipeline;
 

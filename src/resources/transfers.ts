@@ -300,8 +300,8 @@ export class Transfers {
   }
 
   /**
-   * Follows payments until they end; sends no payment and keeps no state. `for await` yields each
-   * payment once, at its end or after `timeout`; `await` returns totals and what did not arrive.
+   * Follows payments until they end; sends no payment, keeps no state. `for await` yields each
+   * payment at its end or after `timeout`; `await` returns totals and what did not arrive.
    * @throws {@link PaymentsError} with `errors` of failed accounts; 401, abort
    * @example
    * ```ts

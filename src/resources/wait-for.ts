@@ -81,7 +81,7 @@ export async function waitForTransfer(
   let last: Transfer | undefined;
   /** The latest poll's error, if it is a 404 that a new Transfer may give for some seconds. */
   let notFoundError: NotFoundError | undefined;
-  /** The latest final status, which `until` did not accept. */
+  /** The latest final status that `until` did not accept. */
   let end: string | undefined;
   /** How many polls have failed in a row. */
   let failures = 0;

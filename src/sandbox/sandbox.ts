@@ -298,8 +298,8 @@ export class Sandbox {
   }
 
   /**
-   * Returns the {@link SandboxState}, which JSON can carry: records, Settings and fault rules, but
-   * no log and no rules with a `percent`.
+   * Returns the {@link SandboxState} as JSON can carry it, without the log and fault rules with a
+   * `percent`.
    */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
@@ -308,7 +308,7 @@ export class Sandbox {
 
   /**
    * Replaces the state of the sandbox; the log and fault rules with a `percent` stay. New ids
-   * continue after the highest id in the old or the new state.
+   * continue after the highest id in either state.
    * @throws SandboxError that names the problem and its place; the state is then unchanged.
    */
   importState(state: unknown): void {
@@ -366,8 +366,7 @@ export class Sandbox {
   };
 
   /**
-   * Responds to a GET with a body, which `fetch` cannot carry. This function needs no `this`
-   * either.
+   * Responds to a GET with a body, because `fetch` cannot send this body. Needs no `this` either.
    * @throws what {@link Sandbox.fetch} throws.
    */
   readonly getWithBody = async (input: Request | URL | string, body: string): Promise<Response> => {
@@ -434,7 +433,7 @@ export class Sandbox {
     try {
       const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
-      // A fault may use up its rule, which is part of the state. Any method but GET may change the
+      // Report a change, because a fault may use up its rule, and any method but GET may change the
       // records.
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.notifyChange();
@@ -452,8 +451,8 @@ export class Sandbox {
   }
 
   /**
-   * Performs an operation. Returns its response, or the error response if the sandbox rejects the
-   * call. `onCreated` receives the id of the record that the operation creates.
+   * Performs an operation, and returns its response or, if the sandbox rejects the call, the error
+   * response. `onCreated` receives the id of the record that the operation creates.
    */
   #perform(
     route: Route,

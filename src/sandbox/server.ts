@@ -97,7 +97,7 @@ export async function listen(
   const baseUrl = `${rootUrl}/v0`;
   const close = () =>
     new Promise<void>((resolve) => {
-      // `server.close` passes an error if the server is closed already, which is no problem here.
+      // Ignore the error of `server.close`, because it only says that the server is closed already.
       server.close(() => {
         resolve();
       });

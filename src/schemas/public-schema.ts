@@ -3,8 +3,8 @@ import { asPublicSchema, idSchemas, type Schema } from './primitives.ts';
 import type { Schema as PublicSchema } from './schema.ts';
 
 /**
- * Adds the patterns of ids for `z.toJSONSchema`, which cannot read refinements. Early versions of
- * zod 4 read the `bag` of a schema without its checks, later versions that of the schema itself.
+ * Adds the patterns of ids, because `z.toJSONSchema` cannot read refinements. Early versions of zod
+ * 4 read the `bag` of the schema without its checks, later versions the `bag` of the schema itself.
  */
 function describeIds(): void {
   for (const [prefix, schema] of idSchemas) {

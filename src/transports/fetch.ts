@@ -15,7 +15,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport uses only a fetch that is not Node's own. An error of such a fetch
     // proves nothing, because a dispatcher may make several attempts and report only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // Bun and Deno send a request again if its connection was dead, so writes get a new one:
+    // Bun and Deno send a request again if its connection was dead, except for writes:
     // getFreshInit.
     sendsOnce: kind !== 'safe',
     send: async (request, evidence) => {
@@ -55,7 +55,7 @@ function createRequest(url: string, init: RequestInit, evidence: Evidence): Requ
   return built;
 }
 
-/** Creates the transport for GET with a body, which calls the user's own function. */
+/** Creates the transport that sends a GET with a body by the user's own function. */
 export const createGetWithBodyTransport = (send: GetWithBody): Transport => ({
   runtime: 'other',
   sendsOnce: false,

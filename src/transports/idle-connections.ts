@@ -53,7 +53,8 @@ export function markIdle(socket: Socket, startedAt: number, { method, scan }: Re
   const endedAt = performance.now();
   const roundTripMs = endedAt - startedAt;
   const previous = idle.get(socket);
-  // Takes the longer of two round trips, because a surplus response makes one look too short.
+  // Takes the longer of two round trips, because a surplus response makes a round trip look too
+  // short.
   const longerMs = Math.max(roundTripMs, previous?.roundTripMs ?? 0);
   idle.set(socket, {
     firstEndedAt: previous?.firstEndedAt ?? endedAt,

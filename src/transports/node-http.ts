@@ -147,7 +147,10 @@ class Exchange {
   readonly #evidence: Evidence | undefined;
   /** The body as a string, because Node writes a string in one piece with the headers. */
   readonly #body: string | undefined;
-  /** Whether the request is a GET with a body, which a server may take for the next request. */
+  /**
+   * Whether the request is a GET with a body, because a server may take this body for the next
+   * request.
+   */
   readonly #isBodiedGet: boolean;
   /**
    * Whether the caller passed an agent, because only such an agent can have a client certificate.
@@ -353,7 +356,7 @@ class Exchange {
   }
 
   /**
-   * Writes the request with `rest`, which is the body unless the body waits in the corked request.
+   * Writes the request with `rest`: the body, unless the corked request already holds the body.
    * From then on, only a TLS 1.3 alert about the client's certificate can prove that nothing was
    * sent.
    */

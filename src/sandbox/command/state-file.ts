@@ -35,7 +35,7 @@ export function readState(sandbox: Sandbox, path: string): void {
   }
 }
 
-/** Writes the state of a sandbox to a file, which contains a whole state even after a crash. */
+/** Writes the state of a sandbox to a file that contains a whole state even after a crash. */
 export class StateFile implements StateObserver {
   readonly #sandbox: Sandbox;
   readonly #path: string;
@@ -132,7 +132,7 @@ function isAlive(identity: string): boolean {
 const getLockPath = (path: string): string => `${path}.lock`;
 
 /**
- * Creates the lock file, which stops other sandboxes from using the same state file.
+ * Creates the lock file, so that no other sandbox uses the same state file.
  * @throws Error when another running process holds the lock.
  */
 function lock(path: string): void {

@@ -4,9 +4,9 @@ import { parseHostName } from '../platform/hosts.ts';
 
 /*
  * The control endpoints need no key, so a foreign web page that is open in a browser on this
- * machine could change the sandbox. Such a page reaches a loopback port in two ways. Its own host
- * name may resolve to 127.0.0.1, which the Host header shows. Or the page sends a request across
- * origins, which the Origin header shows or, if the page loads an image, Sec-Fetch-Site.
+ * machine could change the sandbox. If the host name of such a page resolves to 127.0.0.1, the Host
+ * header shows that name. If the page sends a request across origins, the Origin header shows that
+ * or, for an image, Sec-Fetch-Site.
  */
 
 /** Host names that the server accepts besides loopback names, in lower case, without a port. */

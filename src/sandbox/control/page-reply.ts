@@ -10,9 +10,9 @@ async function hashScript(script: string): Promise<string> {
 }
 
 /**
- * Creates the response with the sandbox's web page, which contains its scripts. The headers forbid
- * the browser to load anything from elsewhere, to run an injected script, or to show the page in a
- * frame. */
+ * Creates the response with the sandbox's web page. Its headers forbid the browser to load anything
+ * from elsewhere, to run an injected script, or to show the page in a frame.
+ */
 export async function createPageReply(html: string): Promise<Reply> {
   const scripts = html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g);
   const hashes = await Promise.all([...scripts].map(([, script = '']) => hashScript(script)));

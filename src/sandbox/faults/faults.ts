@@ -129,9 +129,9 @@ export function createFailureRules(percent: number, seed: number): SandboxFaultR
     { kind: 'reset', when: 'before_commit' },
     { kind: 'reset', when: 'after_commit' },
   ];
-  // A rule gets only requests that the rules before it left alone, so each later rule needs a
-  // higher percentage for an equal share. If all requests fail, the four rules have 25, 33.3, 50
-  // and 100 percent.
+  // A rule gets only requests that no earlier rule has taken, so each later rule needs a higher
+  // percentage for an equal share. If all requests fail, the four rules have 25, 33.3, 50 and 100
+  // percent.
   return faults.map((fault, at) => ({
     operation: '*',
     times: 'always',
@@ -187,8 +187,9 @@ const createInjectedReply = (status: number, code = 'injected_fault', error?: st
   );
 
 /**
- * Creates the response of a `status` fault. `platformReply` is the response without the fault;
- * undefined if the call took no effect. A status of 400 or above gets the body of an error instead.
+ * Creates the response of a `status` fault. `platformReply`, the response without the fault, is
+ * undefined if the call took no effect, and loses its body to an error's if the status is 400 or
+ * above.
  */
 function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,

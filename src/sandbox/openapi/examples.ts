@@ -13,7 +13,7 @@ export interface Example {
 
 /**
  * Collects examples for openapi.json from a new sandbox: every operation, and three errors. Most
- * examples need the records of earlier ones, so the two deletions come last.
+ * examples need the records of earlier examples, so the two deletions come last.
  * @throws Error when an example fails, or an operation has none.
  */
 export async function collectExamples() {

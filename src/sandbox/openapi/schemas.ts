@@ -91,8 +91,8 @@ function idPrefixOf(field: string, owner: string): string | undefined {
 }
 
 /**
- * Adds the docstrings and annotations of a type's fields to the fields' schemas. Returns the
- * schemas by field. A field that no TypeScript type declares keeps its schema.
+ * Returns the schemas of a type's fields, with the docstrings and annotations of these fields. A
+ * field that no TypeScript type declares keeps its schema.
  */
 function describeFields(
   properties: JsonObject,
@@ -106,7 +106,8 @@ function describeFields(
       if (field === undefined || !isPlainObject(property)) return [name, property];
       const { description, owner, values } = field;
       let schema = field.type === undefined ? property : describe(property, field.type, docs);
-      // The zod schema of an enum in an input has a refinement, which has no values.
+      // Take the values from the type, because the zod schema of an enum in an input is a
+      // refinement without values.
       if (values.length > 0 && !('enum' in schema)) schema = { ...schema, enum: values };
       // The schemas of responses do not check ids, so the pattern of an id comes from its name.
       const prefix = idPrefixOf(name, owner);

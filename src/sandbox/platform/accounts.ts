@@ -96,7 +96,7 @@ export function updateAccount(
   return row;
 }
 
-/** Calls `move`, which changes balances, and reports each Account's new balances as a change. */
+/** Calls `move` to change balances, and reports the new balances of each Account as a change. */
 export function updateBalances(
   platform: Platform,
   rows: readonly (AccountRow | undefined)[],
@@ -138,7 +138,7 @@ export const toAccount = (row: AccountRow): Account => ({
   updatedAt: row.updatedAt,
 });
 
-/** Copies metadata through JSON, so that changes of the copy leave the original alone. */
+/** Copies metadata through JSON, so that changes of the copy do not change the original. */
 const cloneMetadata = (original: Metadata): Metadata =>
   metadata().parse(parseJson(stringifyJson(original)));
 

@@ -17,8 +17,8 @@ export type IdName = (typeof idNames)[number];
 export type IdCounts = Readonly<Record<IdName, number>>;
 
 /**
- * Counters for ids, which only grow. An id that a caller has seen must never be assigned again,
- * even after a reset, an import or a crash.
+ * Counters for ids. They only grow, because an id that a caller has seen must not be assigned
+ * again, even after a reset, an import or a crash.
  */
 export class Ids {
   readonly #counts = Object.fromEntries(idNames.map((name) => [name, 0])) as Record<IdName, number>;

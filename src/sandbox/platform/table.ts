@@ -13,7 +13,8 @@ export const listOrders: readonly string[] = Object.keys(ranks);
 
 /**
  * The records of one noun in the order of their creation. A row's position is the number in its id,
- * which is never assigned again, so cursors stay valid after an insertion, a deletion or a restart.
+ * and no number is assigned twice, so cursors stay valid after an insertion, a deletion or a
+ * restart.
  */
 export class Table<Row extends { readonly id: string }> {
   readonly #prefix: string;

@@ -119,7 +119,7 @@ function getUsableAccount(platform: Platform, field: string, id: string, currenc
 }
 
 /**
- * Finds the destination of a Transfer, which decides the type of the Transfer.
+ * Finds the destination of a Transfer, and the type that follows from the destination.
  * @throws SandboxError when the destination does not exist or cannot receive the money.
  */
 function resolveDestination(platform: Platform, input: TransferCreateInput, currency: string) {
