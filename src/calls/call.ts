@@ -85,7 +85,10 @@ export interface Call<T, A = T> extends CallRequest {
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }
 
-/** The request of a call whose arguments are valid. Each retry sends the same request. */
+/**
+ * The request of a call whose arguments are valid. Retries send the same request, perhaps with a
+ * new token.
+ */
 export interface PreparedRequest {
   readonly baseUrl: string;
   readonly url: string;

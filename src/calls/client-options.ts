@@ -275,7 +275,7 @@ export const addEnvironment = (environment: ClientOptions, options: ClientOption
 
 /**
  * Checks the client options, and returns them with the defaults of those that are left out. The
- * error names each invalid option but quotes no value.
+ * error names each invalid option, but quotes no value except numbers.
  */
 export function resolveOptions(options: ClientOptions) {
   const issues: DetailedIssue[] = [];

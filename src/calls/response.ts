@@ -282,7 +282,7 @@ const checks = new WeakMap<z.core.$ZodType, ResponseCheck<unknown>>();
 
 /**
  * Creates the check of a response from its schema. A fast function accepts a valid value without a
- * copy; zod runs only for an invalid value, to describe what is wrong.
+ * copy; zod checks a whole value only if it is invalid, to describe what is wrong.
  */
 export function responseCheck<T>(schema: Schema<T>): ResponseCheck<T> {
   const cached = checks.get(schema);

@@ -60,7 +60,7 @@ const maxValues = 100;
 export class ReportedValues {
   readonly #reported = new Map<readonly string[], Set<string>>();
 
-  /** Returns an issue for each value that was not reported before. */
+  /** Returns an issue for each new value, until an enum has `maxValues` of them. */
   takeNew(found: readonly UndocumentedValue[]): Issue[] {
     return found.flatMap(({ path, value, documented }) => {
       const reported = this.#reported.get(documented) ?? new Set();

@@ -358,7 +358,7 @@ export type InDoubtReason = 'in_progress' | 'in_doubt' | 'ambiguous' | 'conflict
 
 /**
  * `transfers.createOnce` does not know whether this call or an earlier one made the payment. You
- * may repeat the same call at any time, because `createOnce` sends nothing twice.
+ * may repeat the same call at any time, because `createOnce` does not pay twice.
  */
 export class PaymentInDoubtError extends PaymentsError {
   /** Why the payment is in doubt. */

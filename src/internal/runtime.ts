@@ -54,8 +54,8 @@ export const findMissingGlobal = (): string | undefined =>
     : undefined;
 
 /**
- * The oldest supported Node.js version, as in package.json. Node.js 22.0 to 22.2 reject every call,
- * because they lack process.getBuiltinModule.
+ * The oldest supported Node.js version, as in package.json. Node.js 22.0 to 22.2 lack
+ * process.getBuiltinModule, so calls there need the option `fetch`.
  */
 const oldestNode = '22.3';
 /** The texts that `warn` has printed. */

@@ -205,8 +205,8 @@ export class Sandbox {
   }
 
   /**
-   * Calls the listener after every response, and after a fault that prevented a response. Returns a
-   * function that removes the listener.
+   * Calls the listener with each entry of the log, when its request or webhook delivery has ended.
+   * Returns a function that removes the listener.
    */
   onLog(listener: (entry: SandboxLogEntry) => void): () => void {
     return this.#log.onEntry(listener);
@@ -265,7 +265,7 @@ export class Sandbox {
   }
 
   /**
-   * Empties the sandbox: records, Settings, faults, the log, and the offset of the clock. Only the
+   * Empties the sandbox: records, Settings, faults, the log, and the offset of the clock. The
    * numbers of ids continue, so that no id is used twice.
    */
   reset(): void {
@@ -377,7 +377,7 @@ export class Sandbox {
   /**
    * Performs a request to the sandbox and returns the response. The sandbox's `fetch`, server and
    * msw handlers all use this method.
-   * @throws the signal's reason when it aborts during a `delay` fault.
+   * @throws the signal's reason when it aborts during a wait.
    * @internal
    */
   async handle(request: SandboxRequest): Promise<SandboxReply> {

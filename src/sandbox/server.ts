@@ -292,8 +292,8 @@ async function readRequestBody(
 }
 
 /**
- * Returns the URL of a request, with some host because the host does not matter. A client that uses
- * the sandbox as its proxy sends a whole URL; any other client sends only the path.
+ * Returns the URL of a request, with a made-up host if the request sends only a path. A client that
+ * uses the sandbox as its proxy sends a whole URL.
  */
 const getUrl = ({ url = '' }: IncomingMessage) =>
   url.startsWith('/') || !URL.canParse(url)

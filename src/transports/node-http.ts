@@ -147,14 +147,9 @@ class Exchange {
   readonly #evidence: Evidence | undefined;
   /** The body as a string, because Node writes a string in one piece with the headers. */
   readonly #body: string | undefined;
-  /**
-   * Whether the request is a GET with a body, because a server may take this body for the next
-   * request.
-   */
+  /** Whether the request is a GET with a body. A server may take this body for the next request. */
   readonly #isBodiedGet: boolean;
-  /**
-   * Whether the caller passed an agent, because only such an agent can have a client certificate.
-   */
+  /** Whether the caller passed an agent. Only such an agent can have a client certificate. */
   readonly #hasOwnAgent: boolean;
   readonly #origin: Origin;
   /** Where the path begins in the URL. */

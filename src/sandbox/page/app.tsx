@@ -43,7 +43,7 @@ function useRecordId() {
     };
   }, []);
   const close = () => {
-    // An empty hash in the address would scroll the page to its top, so the hash is removed.
+    // Remove the hash, because an empty hash in the address would scroll the page to its top.
     history.replaceState(null, '', location.pathname + location.search);
     setId(undefined);
   };

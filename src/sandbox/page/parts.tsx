@@ -6,8 +6,8 @@ import { getMessage } from '../platform/sandbox-error.ts';
 import { callControl } from './live.ts';
 
 /**
- * Runs an action, reads the state again and shows a message. Returns whether it succeeded. An error
- * goes to `onError`, by default to the notice of the page.
+ * Runs an action, reads the state again, shows a message, and returns whether the action succeeded.
+ * An error goes to `onError`, by default to the notice of the page.
  */
 export type Run = (
   message: string,
@@ -178,7 +178,7 @@ export function Form(props: {
 }
 
 export function Field(props: {
-  /** The visible label. A field without one, beside a button that says enough, has `ariaLabel`. */
+  /** The visible label. Pass `ariaLabel` instead if a button beside the field says enough. */
   label?: string;
   ariaLabel?: string;
   name: string;
@@ -264,7 +264,9 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
-/** The maximum of rows in a list on the page, which a browser draws in a few milliseconds. */
+/**
+ * The maximum of rows in a list on the page, because a browser draws so many in a few milliseconds.
+ */
 export const maxRows = 200;
 
 /** Returns the rows that a list on the page shows: the latest ones, newest first. */
@@ -273,7 +275,7 @@ export const getLatest = <Row,>(rows: readonly Row[]): Row[] => rows.slice(-maxR
 /** The rows of a list, up to `maxRows`, or a sentence that says why there are none. */
 export function Rows<Row>(props: {
   noun: string;
-  /** Whether the list is empty without its search, too. */
+  /** Whether the list would be empty even without a search. */
   isEmpty: boolean;
   shown: readonly Row[];
   renderRow: (row: Row) => ComponentChildren;
@@ -292,7 +294,10 @@ export function Rows<Row>(props: {
   );
 }
 
-/** The records of a noun, latest first, and a form for a new one with `children` as its fields. */
+/**
+ * The records of a noun, latest first, and a form that creates a record, with `children` as its
+ * fields.
+ */
 export function RecordPanel<Row>(props: {
   id: Noun & keyof typeof panelTitles;
   noun: string;

@@ -89,7 +89,7 @@ const toTransferInput = ({ destinationId = '', ...input }: Fields) => ({
 
 type Props = Pick<SandboxState, 'transfers' | 'accounts' | 'counterparties'>;
 
-/** The Transfers that pass the search, latest first, and a form for a new one. */
+/** The Transfers that pass the search, latest first, and a form that creates a Transfer. */
 export const Transfers = memo(({ transfers, accounts, counterparties }: Props) => {
   const [pickedId, setPickedId] = useState<string>();
   const accountChoices = listChoices(accounts);
