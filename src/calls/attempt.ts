@@ -128,9 +128,7 @@ export type AttemptResult =
     }
   | { readonly ok: false; readonly failure: Failure };
 
-/**
- * Sends one request through the library ky and reads the response. Both must end within `timeout`.
- */
+/** Sends one request through the library ky and reads the response, all within `timeout`. */
 export async function sendAttempt(
   running: RunningCall<CallRequest & { readonly response: unknown }>,
   token: string,

@@ -17,7 +17,8 @@ export function chooseTransport(
 ): Transport {
   rejectInBrowsers(call, prepared, custom);
   const { fetch, getWithBody, agent } = custom;
-  // Only a GET with a body needs another transport, because no `fetch` can send such a request.
+  // Only a GET with a body needs a transport of its own, because no `fetch` can send such a
+  // request.
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
     const nodeTransport = openNodeTransport(call, agent);

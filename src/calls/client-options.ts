@@ -100,8 +100,9 @@ export interface ClientOptions {
    */
   validation?: 'strict' | 'report' | undefined;
   /**
-   * Decides, at each try, before the SDK claims or sends a payment that is not paid yet, so count
-   * by reference. Return true to permit; any other result is a veto ({@link PaymentVetoedError}).
+   * Your function that decides before each try to claim or send a payment that is not paid yet, so
+   * count by reference. Return true to permit; any other result is a veto ({@link
+   * PaymentVetoedError}).
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;

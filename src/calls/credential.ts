@@ -114,7 +114,8 @@ export class Credential {
   }
 
   /**
-   * The latest tokens. Errors must not show them, because a late response may quote an older token.
+   * The latest tokens, which errors redact. Some of them are older, because a late response may
+   * quote an older token.
    */
   get secrets(): readonly string[] {
     return this.#secrets;

@@ -136,8 +136,8 @@ export interface Hooks {
 }
 
 /**
- * Calls a hook. An error of the hook is printed but not thrown, because watching a payment must not
- * break it.
+ * Calls a hook. Errors of a hook are not thrown, and only the first is printed, because watching a
+ * payment must not break it.
  */
 export function callHook<Name extends string, E>(
   hooks: { readonly [Key in Name]?: ((event: E) => unknown) | undefined },

@@ -118,8 +118,8 @@ const hasField = (fields: object | undefined, name: string): boolean =>
   fields !== undefined && Object.hasOwn(fields, name) && Reflect.get(fields, name) !== undefined;
 
 /**
- * Adds the fields of `options.body` to a body. They must not replace a field of the input, because
- * the SDK has checked that field and `transfers.reconcile` searches by it.
+ * Adds the fields of `options.body` to a body. These fields must not replace a field of the input,
+ * because the SDK has checked the input and `transfers.reconcile` searches by it.
  */
 function mergeBody(body: unknown, extra: object, issues: Issue[]): object {
   if (body !== undefined && !isObject(body)) {

@@ -505,8 +505,8 @@ export const isPaymentsError = (value: unknown): value is PaymentsError =>
   paymentsErrorFrom(value) !== undefined;
 
 /**
- * Whether a value is, wraps or copies an {@link ApiError}, as {@link paymentsErrorFrom} reads
- * values. An ApiError is a response with a status other than 2xx.
+ * Whether a value is, wraps or copies an {@link ApiError}, the error for a response with a status
+ * other than 2xx. Reads what {@link paymentsErrorFrom} reads.
  */
 export const isApiError = (value: unknown): value is ApiError =>
   paymentsErrorFrom(value) instanceof ApiError;

@@ -36,7 +36,6 @@ const endSentence = (text: string): string => (/[.?:…]$/.test(text) ? text : `
 // The parts of a message are kept outside the error, because logs print all fields of an error.
 const partsByError = new WeakMap<object, MessageParts>();
 
-/** Returns the parts from which the message of an error was made. */
 export const messagePartsOf = (error: PaymentsError): MessageParts =>
   partsByError.get(error) ?? { what: error.message };
 

@@ -150,7 +150,7 @@ const isTunnelError = (leaf: unknown): boolean =>
   codeOf(leaf) === tunnelCode ||
   hasMessage(leaf, /: proxy authentication required|: unsuccessful tunnel/);
 
-/** Whether a proxy rejected CONNECT with a 4xx, because a retry would get the same status. */
+/** Whether a proxy rejected CONNECT with a 4xx. A retry would get the same status. */
 function isFinalTunnelError(leaf: unknown): boolean {
   const status = isError(leaf) ? Number(fieldOf(leaf, 'statusCode')) : Number.NaN;
   return (

@@ -101,8 +101,8 @@ export function checkLossless(
 }
 
 /**
- * Says why JSON would lose or change a value, without its fields; undefined if JSON keeps the
- * value. `parents` are the objects around the value, the outermost first.
+ * Says why JSON would lose or change a value, not looking into its fields; undefined if JSON keeps
+ * the value. `parents` are the objects around the value, the outermost first.
  */
 function describeLoss(value: unknown, parents: readonly unknown[]): Problem | string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) {

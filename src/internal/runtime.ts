@@ -58,7 +58,6 @@ export const findMissingGlobal = (): string | undefined =>
  * process.getBuiltinModule, so calls there need the option `fetch`.
  */
 const oldestNode = '22.3';
-/** The texts that `warn` has printed. */
 export const printedWarnings = new Set<string>();
 
 /** Prints a warning on stderr, each text only once. */

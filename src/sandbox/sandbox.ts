@@ -139,7 +139,6 @@ export class Sandbox {
   readonly #faults = new FaultQueue();
   readonly #log: Log;
   readonly #latency: number;
-  /** The state for `restoreStart`. */
   #start: SandboxState | undefined;
   readonly #webhooks: Webhooks;
 

@@ -157,8 +157,8 @@ export type OnceInput = TransferCreateInput & {
 };
 
 /**
- * The terms of a payment without its reference, for a function that adds the reference: `{
- * ...terms, description }`. `Omit<OnceInput, 'description'>` would lose the union of destinations.
+ * The terms of a payment for a function that adds the reference, as in `{ ...terms, description }`.
+ * `Omit<OnceInput, 'description'>` would lose the union of destinations.
  */
 export type OnceTerms = TransferCreateInput extends infer Terms
   ? Terms extends unknown

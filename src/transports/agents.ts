@@ -33,10 +33,7 @@ export const maxIdleMs = { read: 4_000, write: 800 };
  */
 const maxReadConnections = 100;
 
-/**
- * Limit in ms for opening a tunnel through a proxy, because Node does not stop when the request
- * ends.
- */
+/** Limit in ms for opening a tunnel through a proxy. Node does not stop when the request ends. */
 const tunnelTimeoutMs = 30_000;
 
 /** The address of an origin, with the agents for requests to that origin. */

@@ -15,7 +15,7 @@ import type { Transport, TransportResponse, TransportRequest } from './transport
  * The transport over node:http: on Node.js for each request without a custom function, on Bun and
  * Deno only for a GET with a body, because fetch cannot send such a request. If a request fails
  * before its socket is connected (with TLS: before the handshake is finished), nothing was sent,
- * because the first byte is written only after that, and nothing is written twice.
+ * because the first byte is written only after that, and only a read is ever sent again.
  */
 
 /** Creates the transport for Node.js. Undefined elsewhere, and on a Node.js that is too old. */

@@ -48,7 +48,6 @@ export const errorReply = (problem: SandboxError): Reply => ({
   body: stringifyJson(toErrorBody(problem)),
 });
 
-/** Creates a response with the documented error body. */
 export const createErrorReply = (status: number, code: string, message: string): Reply =>
   errorReply(new SandboxError(message, { code, status }));
 

@@ -187,9 +187,9 @@ const createInjectedReply = (status: number, code = 'injected_fault', error?: st
   );
 
 /**
- * Creates the response of a `status` fault. `platformReply`, the response without the fault, is
- * undefined if the call took no effect, and loses its body to an error's if the status is 400 or
- * above.
+ * Creates the response of a `status` fault from `platformReply`, the response without the fault
+ * (undefined if the call took no effect). A response with a status of 400 or above gets the body of
+ * an error instead.
  */
 function createStatusReply(
   fault: Extract<SandboxFault, { kind: 'status' }>,

@@ -65,7 +65,6 @@ export async function readDocstrings(): Promise<ReadonlyMap<string, TypeDocs>> {
     };
   }
 
-  /** Describes a type and its fields. */
   function describeType(symbol: ts.Symbol): TypeDocs {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     const fields = new Map<string, FieldDocs>();

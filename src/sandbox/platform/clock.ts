@@ -24,7 +24,6 @@ export class Clock {
     this.now();
   }
 
-  /** The present time of the sandbox. */
   now(): Date {
     // Check for `now` first, because `Date` is also a function, and calling it returns a text.
     const now = 'now' in this.#source ? this.#source.now() : this.#source();

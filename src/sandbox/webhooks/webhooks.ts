@@ -210,7 +210,7 @@ export class Webhooks {
     delivery.tries += 1;
     const { problem, ...response } = await this.#post(delivery, url);
     const ms = this.#now() - started;
-    // Do not try again after a reset or an import, which the changed epoch shows.
+    // A reset or an import changes the epoch, and no other try follows.
     if (problem === undefined || epoch !== this.#epoch) {
       completeEntry({ ms, ...response });
       return;
