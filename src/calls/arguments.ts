@@ -165,10 +165,7 @@ function describeArgumentIssue(
   return [issueAt(place, issue.message, invalid)];
 }
 
-/**
- * Describes what is wrong with a response. Does not quote values, because they may identify a
- * customer.
- */
+/** Describes what is wrong with a response. Does not quote values, because they may identify a customer. */
 export function describeResponseIssue(issue: SchemaIssue, response: unknown): Issue[] {
   const place = join('', issue.path);
   if (issue.code === 'unrecognized_keys') {

@@ -203,10 +203,7 @@ function describeStop(
   return stopFailure(why, running, 'headers', 'unknown');
 }
 
-/**
- * Describes a call that a timeout or an abort stopped. By default, the failure says that nothing
- * was sent.
- */
+/** Describes a call that a timeout or an abort stopped. By default, the failure says that nothing was sent. */
 export function stopFailure(
   why: StopReason,
   { timeout, totalTimeout }: Pick<RunningCall, 'timeout' | 'totalTimeout'>,
@@ -257,8 +254,7 @@ async function collect(
     const fault = reader && (await drain(reader, chunks, limit, deadline));
     return { bytes: concat(chunks), fault };
   } catch (error) {
-    // If the attempt times out here, return the part that has arrived, because the status is
-    // already known.
+    // If the attempt times out here, return the part that has arrived, because the status is already known.
     if (!(error instanceof Stopped) || error.why.by !== 'attempt') throw error;
     return { bytes: received.partialBody?.() ?? concat(chunks), fault: 'stalled' };
   }

@@ -7,9 +7,7 @@ import type { TransferCreateInput } from '../schemas/transfer.ts';
 import type { ResolvedCallOptions } from './options.ts';
 import type { ValueFinder } from './undocumented-values.ts';
 
-/**
- * A payment in the journal with the terms of a proposed payment. The two may be the same payment.
- */
+/** A payment in the journal with the terms of a proposed payment. The two may be the same payment. */
 export interface SimilarPayment {
   /** The reference of the payment. */
   readonly reference: string;
@@ -54,10 +52,7 @@ export interface CallRequest {
 /** Reports to `hooks.onDrift` what differs from the documented shape of a response. */
 export type ReportDrift = (issues: readonly Issue[]) => void;
 
-/**
- * The headers of a successful response. Read them only if necessary, because the first access
- * creates them.
- */
+/** The headers of a successful response. Read them only if necessary, because the first access creates them. */
 export type Head = Readonly<Pick<Response, 'headers'>>;
 
 /** Checks the body of a successful response. */
@@ -74,10 +69,7 @@ export interface ResponseCheck<A> extends Validator<A> {
 export interface Call<T, A = T> extends CallRequest {
   /** How to check the response body; `nothing` if the body has no meaning: docs/gaps.md, row 29. */
   readonly response: ResponseCheck<A> | 'nothing';
-  /**
-   * For writes: whether a response is a success, even if other fields are wrong: docs/gaps.md, row
-   * 36.
-   */
+  /** For writes: whether a response is a success, even if other fields are wrong: docs/gaps.md, row 36. */
   readonly acceptIf?: (response: unknown) => boolean;
   /** For creations: whether a response shows another record than the call has asked for. */
   readonly isOther?: (response: unknown) => boolean;
@@ -85,10 +77,7 @@ export interface Call<T, A = T> extends CallRequest {
   readonly transform?: (response: A, head: Head, reportDrift: ReportDrift) => T;
 }
 
-/**
- * The request of a call whose arguments are valid. Retries send the same request, perhaps with a
- * new token.
- */
+/** The request of a call whose arguments are valid. Retries send the same request, perhaps with a new token. */
 export interface PreparedRequest {
   readonly baseUrl: string;
   readonly url: string;

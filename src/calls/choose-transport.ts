@@ -7,9 +7,7 @@ import type { Transport } from '../transports/transport.ts';
 
 type CustomTransports = Pick<PipelineSetup, 'fetch' | 'getWithBody' | 'agent'>;
 
-/**
- * Chooses the transport of a call. Throws ConfigurationError if the call cannot be sent from here.
- */
+/** Chooses the transport of a call. Throws ConfigurationError if the call cannot be sent from here. */
 export function chooseTransport(
   call: CallRequest,
   prepared: PreparedRequest,
@@ -17,8 +15,7 @@ export function chooseTransport(
 ): Transport {
   rejectInBrowsers(call, prepared, custom);
   const { fetch, getWithBody, agent } = custom;
-  // Only a GET with a body needs a transport of its own, because no `fetch` can send such a
-  // request.
+  // Only a GET with a body needs a transport of its own, because no `fetch` can send such a request.
   if (call.method !== 'GET' || prepared.body === undefined) {
     if (fetch !== undefined) return createFetchTransport(fetch, call.kind);
     const nodeTransport = openNodeTransport(call, agent);

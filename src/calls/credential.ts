@@ -15,10 +15,7 @@ export type CredentialSource = string | (() => string | Promise<string>); // The
 
 export type CredentialKind = 'apiKey' | 'jwt';
 
-/**
- * Thrown if a credential function returned an unusable value. Does not quote the value, because it
- * may be a secret.
- */
+/** Thrown if a credential function returned an unusable value. Does not quote the value, because it may be a secret. */
 class UnusableCredential extends Error {
   readonly problem: Problem | undefined;
   constructor(problem: Problem | undefined) {
@@ -33,10 +30,7 @@ export const credentialNames = {
   jwt: { option: 'jwt', variable: 'PAYMENTS_JWT', noun: 'JWT' },
 } as const;
 
-/**
- * Names where the user set a value: the environment variable if it has this value, otherwise the
- * option.
- */
+/** Names where the user set a value: the environment variable if it has this value, otherwise the option. */
 export const describePlace = (option: string, variable: string | undefined, value: unknown) =>
   variable !== undefined && readVariable(variable)?.trim() === value
     ? variable
@@ -184,8 +178,7 @@ export class Credential {
   #renewalTime(value: string): number {
     const expires = expiryOf(value);
     const life = expires - this.#clock.now();
-    // Use a short-lived token for half its life, because otherwise every call would fetch a new
-    // token.
+    // Use a short-lived token for half its life, because otherwise every call would fetch a new token.
     return life > 0 ? expires - Math.min(expirySlack, life / 2) : Number.POSITIVE_INFINITY;
   }
 }

@@ -21,10 +21,7 @@ const spentInputs: DetailedIssue = {
 /** The latest iterator of each iterable, to recognise a generator that was already read. */
 const lastIterators = new WeakMap<object, unknown>();
 
-/**
- * Whether inputs are a stream. Loops over a stream share its items, so a second loop would miss
- * some.
- */
+/** Whether inputs are a stream. Loops over a stream share its items, so a second loop would miss some. */
 const isStream = (inputs: object): boolean => 'readableFlowing' in inputs || 'getReader' in inputs;
 
 /** An input as the caller passed it, and its copy, for which the SDK read each field once. */

@@ -111,25 +111,16 @@ export interface RequestOptions {
   body?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/**
- * The value of a query parameter. `undefined` is not sent, and an array sends one parameter per
- * item.
- */
+/** The value of a query parameter. `undefined` is not sent, and an array sends one parameter per item. */
 export type QueryValue =
   string | number | bigint | boolean | undefined | readonly (string | number | bigint | boolean)[];
 
 export type ResolvedCallOptions = ReturnType<typeof resolveCallOptions>;
 
-/**
- * Matches a header name. `__proto__` is excluded, because an object cannot have it as an ordinary
- * field.
- */
+/** Matches a header name. `__proto__` is excluded, because an object cannot have it as an ordinary field. */
 export const headerName = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 
-/**
- * Headers that the caller may not set, because the SDK, the runtime or the connection depends on
- * them.
- */
+/** Headers that the caller may not set, because the SDK, the runtime or the connection depends on them. */
 export const reservedHeaders = [
   'authorization',
   'content-length',

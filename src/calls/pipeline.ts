@@ -67,9 +67,7 @@ export interface Circumstances {
   readonly cancel?: AbortSignal | undefined;
   /** Where the caller called the method. */
   readonly site?: CallSite;
-  /**
-   * The function that the public method calls, to find the caller's stack frame. Default: `call`.
-   */
+  /** The function that the public method calls, to find the caller's stack frame. Default: `call`. */
   readonly below?: (...values: never[]) => unknown;
   /** Whether the client option `authorize` must permit the call before anything is sent. */
   readonly needsAuthorization?: boolean;
@@ -120,10 +118,7 @@ export class RequestPipeline {
     return credential !== undefined && credential.fixed === undefined;
   }
 
-  /**
-   * Prepares a call without sending it. If an argument is invalid, returns undefined and `issues`
-   * says why.
-   */
+  /** Prepares a call without sending it. If an argument is invalid, returns undefined and `issues` says why. */
   check(call: CallRequest, options: RequestOptions | undefined, issues: Issue[]) {
     const prepared = prepare(call, options, this.#setup, issues);
     const { credential, credentialKind } = this.#setup;

@@ -12,10 +12,7 @@ import {
   type OptionChecks,
 } from './options.ts';
 
-/**
- * Facts about a platform that the API reference does not state, but you or `payments-probe` can
- * find out.
- */
+/** Facts about a platform that the API reference does not state, but you or `payments-probe` can find out. */
 export interface PlatformFacts {
   /**
    * Set to true if the platform lists Transfers newest first, by time of creation. Searches for a

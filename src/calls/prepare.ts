@@ -156,8 +156,7 @@ function describeQueryProblem(name: string, value: unknown): string | undefined 
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return describeParameterProblem(name, value);
   if (value.length === 0) return 'expected at least one value; leave the field out to send none';
-  // Use Array.from, because it also visits the holes of an array, and these would be sent as
-  // "undefined".
+  // Use Array.from, because it also visits the holes of an array, and these would be sent as "undefined".
   return Array.from(value, (item) => describeParameterProblem(name, item)).find(Boolean);
 }
 

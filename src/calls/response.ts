@@ -44,10 +44,7 @@ export interface Success<T> {
 
 export type AttemptOutcome<T> = Success<T> | { readonly ok: false; readonly failure: Failure };
 
-/**
- * Describes for hooks and traces how an attempt ended. Call this only for them, because reading
- * headers is slow.
- */
+/** Describes for hooks and traces how an attempt ended. Call this only for them, because reading headers is slow. */
 export function describeAttempt(
   attempt: AttemptOutcome<unknown>,
   redact: Redact,
@@ -67,8 +64,7 @@ export function readResponse<T, A>(
   setup: ReadingSetup,
 ): AttemptOutcome<T> {
   const result = readSuccess(running, response, setup);
-  // Close the connection, because a late copy of an error has no id and could pass for the response
-  // to the next write.
+  // Close the connection, because a late copy of an error has no id and could pass for the response to the next write.
   if (!result.ok && running.call.method !== 'GET') response.closeConnection();
   return result;
 }
@@ -117,8 +113,7 @@ function readRejection(
   const transient = isTransientStatus(status) && !forbidsRetry(headers);
   const retryAfterMs = parseRetryAfter(headers, clock.now());
   const body = parseIfJson(response.text);
-  // Compare with true, because `isErrorBody` may be an async function by mistake and return a
-  // promise.
+  // Compare with true, because `isErrorBody` may be an async function by mistake and return a promise.
   const hasErrorBody = (platform.isErrorBody(body) as unknown) === true;
   const redirectsToHttps = isHttpsRedirect(prepared.url, headers.get('location'));
   const outcome = statusOutcome(status, call.kind, { hasErrorBody, redirectsToHttps });

@@ -93,9 +93,7 @@ export function traceCall<T>(
   return promise;
 }
 
-/**
- * Reports the end of a call, without `await` because that would add a frame to the caller's stack.
- */
+/** Reports the end of a call, without `await` because that would add a frame to the caller's stack. */
 const reportEnd = <T>(
   promise: Promise<T>,
   report: (outcome: 'ok' | Outcome, error?: PaymentsError) => void,

@@ -5,10 +5,7 @@ import { decorate, PaymentsError } from './errors.ts';
 /** Where the caller called the SDK. The stack is formatted only if the call fails. */
 export interface CallSite {
   readonly stack?: unknown;
-  /**
-   * How many frames of the SDK are above the caller's. Absent if this runtime does not show all of
-   * them.
-   */
+  /** How many frames of the SDK are above the caller's. Absent if this runtime does not show all of them. */
   readonly own?: number;
 }
 
@@ -27,10 +24,7 @@ export function captureCallSite(below: Callable, own = 1): CallSite {
   return site;
 }
 
-/**
- * Adds the line where the caller called the SDK to an error's stack: in V8 at the start, elsewhere
- * at the end.
- */
+/** Adds the line where the caller called the SDK to an error's stack: in V8 at the start, elsewhere at the end. */
 export function withCallSite(error: unknown, site: CallSite): unknown {
   if (!(error instanceof PaymentsError)) return error;
   const { errors } = error;
@@ -88,10 +82,7 @@ export function runFromCallSite<T>(run: () => Promise<T>): Promise<T> {
   return rejectFromCallSite(captureCallSite(runFromCallSite), run());
 }
 
-/**
- * Runs a part of a constructor or a function, and adds the line of the caller to the stack of its
- * exceptions.
- */
+/** Runs a part of a constructor or a function, and adds the line of the caller to the stack of its exceptions. */
 export function throwFromCallSite<T>(run: () => T): T {
   try {
     return run();

@@ -111,10 +111,7 @@ export class PaymentsError extends Error {
    * until another call may decide a payment in doubt. Undefined if nothing asks you to wait.
    */
   declare readonly retryAfterMs: number | undefined;
-  /**
-   * When to rerun the batch that gave up on this payment, in milliseconds since 1970. Absent if no
-   * batch gave up.
-   */
+  /** When to rerun the batch that gave up on this payment, in milliseconds since 1970. Absent if no batch gave up. */
   declare readonly retryAt?: number;
   /**
    * The reference of the payment, with credentials redacted. Set on errors of `createOnce`, of
@@ -457,10 +454,7 @@ function restoreError(value: unknown): PaymentsError | undefined {
   return error;
 }
 
-/**
- * Finds the class of a copied error that has lost its name, by the fields that tell the classes
- * apart.
- */
+/** Finds the class of a copied error that has lost its name, by the fields that tell the classes apart. */
 function classByFields(value: unknown): typeof PaymentsError {
   const [reason, status, phase, code, issues] = ['reason', 'status', 'phase', 'code', 'issues'].map(
     (field) => fieldOf(value, field),

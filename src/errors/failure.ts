@@ -381,8 +381,7 @@ export const abortedFailure = (
   reason: 'aborted by the caller',
   transient: false,
   createError: (call) => {
-    // Do not quote the reason of the caller's signal in the message, because it may contain a
-    // secret.
+    // Do not quote the reason of the caller's signal in the message, because it may contain a secret.
     const isTimeout = isError(cause) && fieldOf(cause, 'name') === 'TimeoutError';
     const what = `The call was aborted by its signal${isTimeout ? ', which timed out' : ''}`;
     const hint = cause === undefined ? undefined : 'error.cause holds the reason.';

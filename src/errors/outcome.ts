@@ -41,21 +41,13 @@ export interface TransportFacts {
   readonly sendsOnce: boolean;
 }
 
-/**
- * What the transport itself observed while sending. An observation proves more than an error code.
- */
+/** What the transport itself observed while sending. An observation proves more than an error code. */
 export interface Evidence {
-  /**
-   * False until the first byte of the request may have been written, then true; undefined if not
-   * observed.
-   */
+  /** False until the first byte of the request may have been written, then true; undefined if not observed. */
   started?: boolean | undefined;
   /** Whether the runtime has refused the options of the connection, before it used the network. */
   isRefused?: boolean | undefined;
-  /**
-   * Whether this is the first request on a TLS 1.3 connection, and no byte of a response has
-   * arrived.
-   */
+  /** Whether this is the first request on a TLS 1.3 connection, and no byte of a response has arrived. */
   isFirstByTls13?: boolean | undefined;
 }
 
@@ -87,9 +79,7 @@ const certificateCode =
 /** The error code if a proxy of the environment rejected CONNECT, so that nothing was sent. */
 const tunnelCode = 'ERR_PROXY_TUNNEL';
 
-/**
- * Bun's error codes for a failed connect. The codes of a failed DNS lookup are tested separately.
- */
+/** Bun's error codes for a failed connect. The codes of a failed DNS lookup are tested separately. */
 const bunConnectCodes = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -208,9 +198,7 @@ function isCertificateError(leaf: unknown, runtime: TransportFacts['runtime']): 
   return certificateCode.test(codeOf(leaf) ?? '');
 }
 
-/**
- * Returns the innermost errors of an error: of its causes and of the members of an AggregateError.
- */
+/** Returns the innermost errors of an error: of its causes and of the members of an AggregateError. */
 function leavesOf(error: unknown, depth = 0): unknown[] {
   if (!isError(error)) return [error];
   const errors = fieldOf(error, 'errors');

@@ -5,9 +5,7 @@ import { framesOfCaller } from './call-site.ts';
 import { decorate, PaymentsError, type Issue } from './errors.ts';
 import { toPlainData } from './json.ts';
 
-/**
- * About how many lines an error takes in a terminal. If nobody catches the error, Node adds six.
- */
+/** About how many lines an error takes in a terminal. If nobody catches the error, Node adds six. */
 const maxLines = 19;
 
 const toText = (value: unknown): string => JSON.stringify(toPlainData(value) ?? null);
@@ -53,10 +51,7 @@ function describeFields(error: PaymentsError): string[] {
   return lines;
 }
 
-/**
- * Describes the causes of an error, each in a line. A cause that the caller's function threw also
- * gets two frames.
- */
+/** Describes the causes of an error, each in a line. A cause that the caller's function threw also gets two frames. */
 function describeCauses(error: unknown, depth = 0): string[] {
   const cause = fieldOf(error, 'cause');
   if (cause === undefined || depth > 2) return [];
@@ -101,11 +96,9 @@ export function printShortly(): void {
     const isHandled = Number(host.process?.listenerCount?.('uncaughtException')) > 0;
     if (error instanceof PaymentsError && !isHandled) uncaught = error;
   });
-  // Change the error only at the exit, because Node prints it afterwards, and earlier listeners
-  // need all fields.
+  // Change the error only at the exit, because Node prints it afterwards, and earlier listeners need all fields.
   onExit(() => {
-    // Leave a worker's error as it is, because the thread that started the worker gets it and may
-    // need the fields.
+    // Leave a worker's error as it is, because the thread that started the worker gets it and may need the fields.
     const threads = builtinModule('node:worker_threads') as
       Partial<typeof WorkerThreads> | undefined;
     if (uncaught === undefined || threads?.isMainThread !== true) return;

@@ -113,16 +113,12 @@ export function redactAndCut(text: string, redact: Redact): string {
   const isComplete = text.length <= maxReadLength;
   const clean = redact(text.slice(0, maxReadLength));
   if (isComplete && clean.length <= maxShownLength) return clean;
-  // Drop the end, because the cut may have split a credential, and redaction does not recognise a
-  // part.
+  // Drop the end, because the cut may have split a credential, and redaction does not recognise a part.
   const safe = isComplete ? clean : clean.slice(0, -maxSecretLength);
   return `${safe.slice(0, maxShownLength)}… [cut]`;
 }
 
-/**
- * Copies a JSON value for an error: redacted, small enough for a log, and with each bigint as a
- * string.
- */
+/** Copies a JSON value for an error: redacted, small enough for a log, and with each bigint as a string. */
 export const redactBounded = (value: unknown, redact: Redact): unknown =>
   toPlainData(redactDeep(value, (text) => redactAndCut(text, redact), 8, 100));
 

@@ -17,10 +17,7 @@ export interface Doubt {
   requests: number;
   /** Whether a call has ended without knowing whether the payment was made. */
   isInDoubt: boolean;
-  /**
-   * The terms of the payment, to notice a second payment with equal terms; undefined if no request
-   * may have paid.
-   */
+  /** The terms of the payment, to notice a second payment with equal terms; undefined if no request may have paid. */
   termsKey: string | undefined;
   /** When a `create` ended without a known outcome, by the wall clock of its client. */
   endedAt?: number;
@@ -73,10 +70,7 @@ const hints: Readonly<Record<Doubt['keptBy'], string>> = {
   nothing: 'Before you send it again, ask transfers.reconcile.',
 };
 
-/**
- * Warns at the exit of calls that never started and of payments that may have been made, and says
- * how to find out.
- */
+/** Warns at the exit of calls that never started and of payments that may have been made, and says how to find out. */
 function report({ payments, unstarted }: Registry): void {
   for (const [operation, count] of unstarted) {
     if (count === 0) continue;
@@ -96,9 +90,7 @@ function report({ payments, unstarted }: Registry): void {
   }
 }
 
-/**
- * Returns the key of a payment in the registry. Upper and lower case in the reference do not count.
- */
+/** Returns the key of a payment in the registry. Upper and lower case in the reference do not count. */
 export const doubtKey = (platform: string, reference: string): string =>
   `${platform} ${journalKey(reference)}`;
 

@@ -21,10 +21,7 @@ const idPattern = /^(?=.{1,256}$)[a-z]+_[^\s/\\?#%\p{Cc}\p{Cs}]+$/su;
 export const isWellFormedId = (prefix: IdPrefix, value: unknown): boolean =>
   typeof value === 'string' && value.startsWith(prefix) && idPattern.test(value);
 
-/**
- * Says what is wrong with an id; undefined if nothing is. Quotes at most an id, because other text
- * may be secret.
- */
+/** Says what is wrong with an id; undefined if nothing is. Quotes at most an id, because other text may be secret. */
 export function describeIdProblem(prefix: IdPrefix, value: unknown): string | undefined {
   if (isWellFormedId(prefix, value)) return undefined;
   const id = typeof value === 'string' ? value : '';
@@ -74,10 +71,7 @@ export const isCurrency = (value: unknown): value is string =>
 /** A reference is printable ASCII, because banks change and stores may reject other characters. */
 const referencePattern = /^(?=.*[A-Za-z0-9])[!-~](?:[ -~]{0,138}[!-~])?$/;
 
-/**
- * Match the text that a template makes of a missing value, because several payments would share
- * such a reference.
- */
+/** Match the text that a template makes of a missing value, because several payments would share such a reference. */
 const missingValues = [
   /undefined|Invalid Date|\[object [A-Za-z ]+\]/,
   // An id in base58 may have NaN between two digits.

@@ -44,10 +44,7 @@ export function runtime(): Runtime {
 /** Whether an error's stack also shows the functions that await a call, as stacks of V8 do. */
 export const showsAwaiting = (): boolean => runtime() !== 'bun' && runtime() !== 'other';
 
-/**
- * Says what to do if TextDecoder is missing, because the SDK reads responses with it; otherwise
- * undefined.
- */
+/** Says what to do if TextDecoder is missing, because the SDK reads responses with it; otherwise undefined. */
 export const findMissingGlobal = (): string | undefined =>
   !Reflect.has(globalThis, 'TextDecoder')
     ? 'There is no TextDecoder here, as in jest-environment-jsdom.\nRun the test in the environment node: begin its file with /** @jest-environment node */.'
@@ -133,9 +130,7 @@ export function isNativeFetch(fetch: unknown): boolean {
   }
 }
 
-/**
- * Reads an environment variable; undefined if the process may not read the variable, as on Deno.
- */
+/** Reads an environment variable; undefined if the process may not read the variable, as on Deno. */
 export function readVariable(name: string): string | undefined {
   try {
     return host.process?.env?.[name];
@@ -180,10 +175,7 @@ export function warnOfReplacedFetch(): void {
 const callableProcess = (): ProcessGlobal | undefined =>
   runtime() === 'other' ? undefined : host.process;
 
-/**
- * Loads a built-in module without an import, because bundlers for browsers cannot resolve the
- * import.
- */
+/** Loads a built-in module without an import, because bundlers for browsers cannot resolve the import. */
 export const builtinModule = (id: string): unknown => callableProcess()?.getBuiltinModule?.(id);
 
 /** Calls a listener when the process exits, if the runtime has such an event. */

@@ -13,10 +13,7 @@ interface TermFields {
   readonly currency?: string | number | undefined;
 }
 
-/**
- * Returns the terms of a payment as text. Two payments with equal text may be one payment,
- * requested twice.
- */
+/** Returns the terms of a payment as text. Two payments with equal text may be one payment, requested twice. */
 export const termsOf = (platform: string, input: TermFields): string =>
   JSON.stringify([
     platform,

@@ -22,10 +22,7 @@ export function describeKind(value: unknown): string {
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/**
- * Describes a wrong value. Shows only numbers and short decimals, because other values may be
- * secret.
- */
+/** Describes a wrong value. Shows only numbers and short decimals, because other values may be secret. */
 export function describeArrival(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return `got ${value}`;
@@ -33,10 +30,7 @@ export function describeArrival(value: unknown): string {
   return `got ${isShown ? `"${value}"` : describeKind(value)}`;
 }
 
-/**
- * Finds the name that a misspelt word probably means. The two differ by at most two edits and share
- * a letter.
- */
+/** Finds the name that a misspelt word probably means. The two differ by at most two edits and share a letter. */
 export const findSimilar = (word: string, names: readonly string[]): string | undefined =>
   names.find((name) =>
     isNear(word.toLowerCase(), name.toLowerCase(), Math.min(2, word.length - 1, name.length - 1)),

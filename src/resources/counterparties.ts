@@ -12,9 +12,7 @@ import type { ApiCall, RequestPipeline } from '../calls/pipeline.ts';
 import { listOf } from '../lists/list.ts';
 
 // The API reference has no call that creates a Counterparty: docs/gaps.md, row 24.
-/**
- * Methods for Counterparties, the external wallets and bank accounts. The API cannot create them.
- */
+/** Methods for Counterparties, the external wallets and bank accounts. The API cannot create them. */
 export class Counterparties {
   readonly #api: RequestPipeline;
 

@@ -264,8 +264,7 @@ export class Transfers {
       this.#pipeline.trace(reconcileCall, undefined, async (trace) => {
         const client = this.#once;
         const found = await reconcileTransfer(client.transferSearch, input, options, client, trace);
-        // A search that comes too early proves nothing, and after an ambiguous search somebody has
-        // to look.
+        // A search that comes too early proves nothing, and after an ambiguous search somebody has to look.
         const decides = {
           found: Number.POSITIVE_INFINITY,
           not_found: client.clock.now() - defaultGracePeriod,

@@ -69,8 +69,7 @@ export async function waitForTransfer(
   const { until, onPoll, signal, limit, interval, polling } = resolved;
   const deadline = new Deadline(clock, limit, 'total', { signals: [signal] });
   const startedMs = clock.elapsed();
-  // The Transfer proceeds whether this call waits or not, so an error of the wait leaves its
-  // outcome open.
+  // The Transfer proceeds whether this call waits or not, so an error of the wait leaves its outcome open.
   const unknownOutcome = {
     ...waitCall,
     outcome: 'unknown',

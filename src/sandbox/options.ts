@@ -36,10 +36,7 @@ export interface SandboxOptions {
   webhookHosts?: readonly string[] | undefined;
 }
 
-/**
- * Names of a sandbox's options, as keys of a record because the compiler then reports missing
- * names.
- */
+/** Names of a sandbox's options, as keys of a record because the compiler then reports missing names. */
 const optionNames = Object.keys({
   clock: true,
   pageSize: true,

@@ -64,9 +64,7 @@ interface SandboxRequest {
   method: string;
   /** An absolute URL. The sandbox ignores the host and any prefix of the path. */
   url: string;
-  /**
-   * The headers of the request. The sandbox reads `authorization`, and warns of `idempotency-key`.
-   */
+  /** The headers of the request. The sandbox reads `authorization`, and warns of `idempotency-key`. */
   headers: Headers;
   /** Whether a prefix before the API's path leads to a 404, as on a server. @default false */
   atRoot?: boolean | undefined;
@@ -296,10 +294,7 @@ export class Sandbox {
     if (this.#start !== undefined) this.importState(this.#start);
   }
 
-  /**
-   * Returns the {@link SandboxState} as JSON can carry it, without the log and fault rules with a
-   * `percent`.
-   */
+  /** Returns the {@link SandboxState} as JSON can carry it, without the log and fault rules with a `percent`. */
   exportState(): SandboxState {
     const faults = this.#faults.list().filter(({ percent }) => percent === undefined);
     return { ...exportPlatformState(this.#platform), faults };
@@ -432,8 +427,7 @@ export class Sandbox {
     try {
       const response: SandboxReply =
         fault === undefined ? { kind: 'complete', ...perform() } : applyFault(fault, perform);
-      // Report a change, because a fault may use up its rule, and any method but GET may change the
-      // records.
+      // Report a change, because a fault may use up its rule, and any method but GET may change the records.
       if (fault !== undefined || (route !== undefined && route.method !== 'GET')) {
         platform.notifyChange();
       }

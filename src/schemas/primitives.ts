@@ -75,10 +75,7 @@ export const closedObject = <Shape extends z.core.$ZodShape>(
 export const metadataInput = (): Schema<Metadata> =>
   z.custom<Metadata>(isPlainObject, expectation('an object of keys and values'));
 
-/**
- * The schemas of ids that have been created, by prefix, for the JSON Schema that public-schema.ts
- * adds.
- */
+/** The schemas of ids that have been created, by prefix, for the JSON Schema that public-schema.ts adds. */
 export const idSchemas = /* @__PURE__ */ new Map<IdPrefix, Schema<string>>();
 
 /** Creates the schema of an id to send, from the prefix of the id. */

@@ -105,10 +105,7 @@ function createKeepingAgent(
         options.timeout = timeout;
       }
     }
-    /**
-     * A tunnel that is being opened must not keep the process alive, because the call's timer does
-     * so.
-     */
+    /** A tunnel that is being opened must not keep the process alive, because the call's timer does so. */
     override createConnection(
       ...[options, callback]: Parameters<NodeHttp.Agent['createConnection']>
     ): ReturnType<NodeHttp.Agent['createConnection']> {

@@ -15,8 +15,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
     // On Node, this transport uses only a fetch that is not Node's own. An error of such a fetch
     // proves nothing, because a dispatcher may make several attempts and report only the last one.
     runtime: (here === 'bun' || here === 'deno') && isNativeFetch(send) ? here : 'other',
-    // Bun and Deno send a request again if its connection was dead, except for writes:
-    // getFreshInit.
+    // Bun and Deno send a request again if its connection was dead, except for writes: getFreshInit.
     sendsOnce: kind !== 'safe',
     send: async (request, evidence) => {
       const { url, body, scan } = request;
@@ -29,8 +28,7 @@ export function createFetchTransport(send: Fetch, kind: Kind): Transport {
           ...init,
           // Libraries for Node.js do not read the body of this Request.
           ...(body !== undefined && here === 'node' && { body: readOnce(body) }),
-          // Pass the headers of the Request, because a custom fetch may set a header of that
-          // Request.
+          // Pass the headers of the Request, because a custom fetch may set a header of that Request.
           headers: built.headers,
           ...getCacheInit(),
           ...(kind === 'safe' && scan === undefined ? {} : getFreshInit(here)),

@@ -17,10 +17,7 @@ import type { Scan, TransportRequest } from './transport.ts';
  */
 const delayedAckMs = 40;
 
-/**
- * How long a connection is used. A new connection looks up the host again, because its address may
- * change.
- */
+/** How long a connection is used. A new connection looks up the host again, because its address may change. */
 const maxAgeMs = 240_000;
 
 /** What the SDK recorded about a connection when its last response ended. */
@@ -53,8 +50,7 @@ export function markIdle(socket: Socket, startedAt: number, { method, scan }: Re
   const endedAt = performance.now();
   const roundTripMs = endedAt - startedAt;
   const previous = idle.get(socket);
-  // Takes the longer of two round trips, because a surplus response makes a round trip look too
-  // short.
+  // Takes the longer of two round trips, because a surplus response makes a round trip look too short.
   const longerMs = Math.max(roundTripMs, previous?.roundTripMs ?? 0);
   idle.set(socket, {
     firstEndedAt: previous?.firstEndedAt ?? endedAt,
@@ -85,10 +81,7 @@ export function canReuse(socket: Socket, { method, scan }: Request): boolean {
   return !idleness.hasRead && isSilent(idleness);
 }
 
-/**
- * Measures a connection's silence by the monotonic clock, because the wall clock may be set
- * forward.
- */
+/** Measures a connection's silence by the monotonic clock, because the wall clock may be set forward. */
 const isSilent = ({ endedAt, silenceMs }: Idleness): boolean =>
   performance.now() - endedAt > silenceMs;
 

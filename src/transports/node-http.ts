@@ -71,9 +71,7 @@ function waitTurns(turns: number, then: () => void): void {
 /** After this many turns of the event loop, Node has read what had arrived on a socket. */
 const turnsToRead = 2;
 
-/**
- * The timer from when this module was loaded, because fake timers would stop a payment that waits.
- */
+/** The timer from when this module was loaded, because fake timers would stop a payment that waits. */
 const startTimer = globalThis.setTimeout;
 
 /** How long, in milliseconds, a write waits at most for the first message after the handshake. */
@@ -104,9 +102,7 @@ const waitUntilWritten = (): Promise<void> =>
 const isOf = (object: object | null, { prototype }: { readonly prototype: object }): boolean =>
   object !== null && Object.getPrototypeOf(object) === prototype;
 
-/**
- * Modules of Node that each request needs, cached because asking for a module takes a microsecond.
- */
+/** Modules of Node that each request needs, cached because asking for a module takes a microsecond. */
 let netModule: typeof NodeNet | undefined;
 let tlsModule: typeof NodeTls | undefined;
 let httpModule: typeof NodeHttp | undefined;
@@ -317,9 +313,7 @@ class Exchange {
     } else this.#reuse(outgoing, socket);
   }
 
-  /**
-   * Calls `end` when the handshake of a new connection has finished, as far as the client can tell.
-   */
+  /** Calls `end` when the handshake of a new connection has finished, as far as the client can tell. */
   #startSecurely(socket: TLSSocket, end: () => void): void {
     const isTls13 = socket.getProtocol() === 'TLSv1.3';
     if (this.#evidence !== undefined) this.#evidence.isFirstByTls13 = isTls13;

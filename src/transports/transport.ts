@@ -63,9 +63,7 @@ export interface TransportResponse {
   readBody?(limit: number): Promise<Body>;
   /** Ends a response body that no caller will read. */
   discardBody?(): void;
-  /**
-   * Closes the connection even if the response has ended, because a surplus response may follow.
-   */
+  /** Closes the connection even if the response has ended, because a surplus response may follow. */
   closeConnection?(): void;
   /** The bytes of the response body that `readBody` has read so far. */
   partialBody?(): Uint8Array;

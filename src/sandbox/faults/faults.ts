@@ -87,9 +87,7 @@ export class FaultQueue implements SandboxFaults {
     return this.#take(false, ({ operation }) => operation === 'webhook');
   }
 
-  /**
-   * Returns the fault of the oldest matching rule that is due, and removes rules that are used up.
-   */
+  /** Returns the fault of the oldest matching rule that is due, and removes rules that are used up. */
   #take(hasCursor: boolean, matches: (faultRule: SandboxFaultRule) => boolean) {
     let matchedFault: SandboxFault | undefined;
     for (const pending of this.#pending) {
@@ -109,9 +107,7 @@ export class FaultQueue implements SandboxFaults {
   }
 }
 
-/**
- * Decides at random, by the rule's seed, whether a fault rule with `percent` applies to a request.
- */
+/** Decides at random, by the rule's seed, whether a fault rule with `percent` applies to a request. */
 function isSelectedByChance(pending: Pending): boolean {
   const { percent = 100, seed = 1 } = pending.faultRule;
   pending.requestCount += 1;

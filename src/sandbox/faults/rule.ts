@@ -124,10 +124,7 @@ const statusRule = 'expected a status from 200 to 599';
 const status = () => z.int(statusRule).check(z.gte(200, statusRule), z.lte(599, statusRule));
 const msRule = `expected milliseconds, from 0 to ${maxTimerMs}`;
 
-/**
- * Creates a schema for a whole number or Infinity, because the number schemas of zod reject
- * Infinity.
- */
+/** Creates a schema for a whole number or Infinity, because the number schemas of zod reject Infinity. */
 const countOrInfinity = (least: number) =>
   z.custom<number>(
     (value) =>

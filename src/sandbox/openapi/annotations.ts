@@ -9,9 +9,7 @@ export type Gaps = number | readonly number[];
 type NounOf<Operation> = Operation extends `${infer One}.${string}` ? One : never;
 type OperationNoun = NounOf<SandboxOperation>;
 
-/**
- * For each noun: the name of its record, which is also in the names of schemas, and a description.
- */
+/** For each noun: the name of its record, which is also in the names of schemas, and a description. */
 export const records: Readonly<Record<OperationNoun, { record: string; about: string }>> = {
   entities: { record: 'Entity', about: 'Individuals and businesses, and their verification.' },
   accounts: { record: 'Account', about: 'Accounts of Entities, with their balances.' },

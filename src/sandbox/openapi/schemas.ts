@@ -106,8 +106,7 @@ function describeFields(
       if (field === undefined || !isPlainObject(property)) return [name, property];
       const { description, owner, values } = field;
       let schema = field.type === undefined ? property : describe(property, field.type, docs);
-      // Take the values from the type, because the zod schema of an enum in an input is a
-      // refinement without values.
+      // Take the values from the type, because the zod schema of an enum in an input is a refinement without values.
       if (values.length > 0 && !('enum' in schema)) schema = { ...schema, enum: values };
       // The schemas of responses do not check ids, so the pattern of an id comes from its name.
       const prefix = idPrefixOf(name, owner);
@@ -207,8 +206,7 @@ export function createParameters(
   const { properties } = describe(converted, type, docs);
   return Object.entries(isPlainObject(properties) ? properties : {}).map(([name, property]) => {
     const { description, 'x-gap': gaps, anyOf = [], ...rest } = property as JsonObject;
-    // The schema of a cursor is a string or null. Describe only the string, because a query cannot
-    // contain null.
+    // The schema of a cursor is a string or null. Describe only the string, because a query cannot contain null.
     const [withoutNull] = anyOf as readonly JsonObject[];
     const parameterSchema = { ...withoutNull, ...rest };
     const facts = { description: description ?? '', schema: parameterSchema };

@@ -109,10 +109,7 @@ const isRetry = (entry: SandboxLogEntry, previous: SandboxLogEntry): boolean =>
   (getResult(previous) !== 'responded' &&
     Math.abs(Date.parse(entry.time) - Date.parse(previous.time)) <= retriedWithinMs);
 
-/**
- * Returns a function that tells whether a call mentions a record. Calls that list records are left
- * out.
- */
+/** Returns a function that tells whether a call mentions a record. Calls that list records are left out. */
 export function createRecordFilter(recordId: string): (call: Call) => boolean {
   const pattern = new RegExp(String.raw`\b${recordId.toLowerCase()}\b`);
   return ({ text, attempts: [{ operation }] }) =>

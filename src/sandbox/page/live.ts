@@ -14,10 +14,7 @@ export interface PageState {
   readonly faults: readonly SandboxFaultRule[];
   /** The calls in the sandbox's log, latest first. */
   readonly calls: readonly Call[];
-  /**
-   * How many log entries the page has, and whether the sandbox has older entries that the page
-   * lacks.
-   */
+  /** How many log entries the page has, and whether the sandbox has older entries that the page lacks. */
   readonly entryCount: number;
   readonly hasOlder: boolean;
 }

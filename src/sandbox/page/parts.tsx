@@ -264,9 +264,7 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
-/**
- * The maximum of rows in a list on the page, because a browser draws so many in a few milliseconds.
- */
+/** The maximum of rows in a list on the page, because a browser draws so many in a few milliseconds. */
 export const maxRows = 200;
 
 /** Returns the rows that a list on the page shows: the latest ones, newest first. */
@@ -294,10 +292,7 @@ export function Rows<Row>(props: {
   );
 }
 
-/**
- * The records of a noun, latest first, and a form that creates a record, with `children` as its
- * fields.
- */
+/** The records of a noun, latest first, and a form that creates a record, with `children` as its fields. */
 export function RecordPanel<Row>(props: {
   id: Noun & keyof typeof panelTitles;
   noun: string;

@@ -82,9 +82,7 @@ export function deleteCounterparty(platform: Platform, id: string): void {
 
 export const toCounterparty = (row: Counterparty): Counterparty => ({ ...row });
 
-/**
- * Masks an account number. At most four of its characters, and at most half of them, stay visible.
- */
+/** Masks an account number. At most four of its characters, and at most half of them, stay visible. */
 const maskNumber = (accountNumber: string) =>
   `****${accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)))}`;
 

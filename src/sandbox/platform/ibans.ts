@@ -15,9 +15,7 @@ import { parseInput } from './validation.ts';
 export interface SandboxIbanInput {
   /** The id of the Account that receives the deposits to the IBAN. */
   accountId: string;
-  /**
-   * The id of the Entity that owns the Account; any other id is rejected. Default: the right id.
-   */
+  /** The id of the Entity that owns the Account; any other id is rejected. Default: the right id. */
   entityId?: string | undefined;
   /** The IBAN. Default: a German IBAN with correct check digits, of a bank that does not exist. */
   iban?: string | undefined;

@@ -81,10 +81,7 @@ const executionSchema = lazy((): Schema<SandboxExecution> =>
 const zeroAddress: Hex = `0x${'0'.repeat(40)}`;
 const tokenArgumentsSchema = lazy(() => z.object({ refuelERC20: z.object({ token: address() }) }));
 
-/**
- * Encodes the arguments of an action as the bytes of their JSON, because this JSON keeps every
- * digit.
- */
+/** Encodes the arguments of an action as the bytes of their JSON, because this JSON keeps every digit. */
 function encodeArguments(value: unknown): Hex {
   const bytes = new TextEncoder().encode(stringifyJson(value));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

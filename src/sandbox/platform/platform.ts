@@ -53,9 +53,7 @@ export const createInitialSettings = (updatedAt: string): Settings => ({
   updatedAt,
 });
 
-/**
- * The data of a simulated Platform. The functions in files such as transfers.ts change the data.
- */
+/** The data of a simulated Platform. The functions in files such as transfers.ts change the data. */
 export class Platform {
   readonly clock: Clock;
   /** How many items a page of a list has when a request has no `limit`. */
