@@ -101,8 +101,8 @@ export interface ClientOptions {
   validation?: 'strict' | 'report' | undefined;
   /**
    * Your function that decides before each try to claim or send a payment that is not paid yet, so
-   * count by reference. Return true to permit; any other result is a veto ({@link
-   * PaymentVetoedError}).
+   * count by reference. Return true to permit; any other result is
+   * a veto ({@link PaymentVetoedError}).
    * @default every payment is permitted
    */
   authorize?: Authorize | undefined;
