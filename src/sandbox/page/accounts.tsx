@@ -15,7 +15,7 @@ const Row = ({ account }: { account: Account }) => {
       <div>
         <data class="balance" value={availableBalance}>
           {availableBalance} <small>{currency}</small>
-        </data>
+        </data>{' '}
         <small>
           {isZero(lockedBalance) ? '' : `${lockedBalance} locked `}
           {isZero(pendingBalance) ? '' : `${pendingBalance} pending`}
