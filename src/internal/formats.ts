@@ -2,8 +2,8 @@ import { expectation, type Problem } from './issues.ts';
 import { isDate } from './objects.ts';
 
 /**
- * The nouns whose records have an id with a prefix, each with the name of one record. Client,
- * sandbox, openapi.json, site and tests derive their lists of nouns from this table.
+ * The nouns whose records have an id with a prefix, each with the name of one record. The sandbox,
+ * openapi.json and the site list their nouns from this table, and the client checks ids by it.
  */
 export const nounTable = {
   entities: { prefix: 'ent_', name: 'an Entity' },

@@ -158,11 +158,12 @@ export function warnOfReplacedFetch(): void {
   checkedFetch = fetch;
   if (!isTestRun() || typeof fetch !== 'function' || isNativeFetch(fetch)) return;
   const { request, Agent } = builtinModule('node:http') as typeof NodeHttp;
+  // Some mock libraries replace only the method by which an agent takes a request.
   const addRequest: unknown = Reflect.get(Object(Agent.prototype), 'addRequest');
-  const isNodes = (value: unknown, name: string) =>
+  const isNodesOwn = (value: unknown, name: string) =>
     typeof value === 'function' &&
     Function.prototype.toString.call(value).startsWith(`function ${name}(`);
-  if (!isNodes(request, 'request') || !isNodes(addRequest, 'addRequest')) return;
+  if (!isNodesOwn(request, 'request') || !isNodesOwn(addRequest, 'addRequest')) return;
   warn(
     'payments-platform-sdk: the global fetch was replaced, and the SDK does not call it on Node.js.\nPass the stub as the option fetch, or use the sandbox: new PaymentsClient(new Sandbox().clientOptions).',
   );

@@ -48,9 +48,10 @@ export async function createOnce(
     callHook(hooks, 'onOnce', () => createOnceEvent(input, decision, clock.elapsed() - startedAt));
   };
   try {
-    // If the journal records the payment as made, `read` reads its transfer.
+    // If the journal records the payment as made, `read` reads its transfer. A batch may skip that.
     const made = await payOnce(client, input, options, { readRecorded: (read) => read() });
     if (isOldPayment(made, clock.now())) warn(oldPayment);
+    // The hook hears `failed` of a transfer that has failed, and the caller `found` or `recorded`.
     report({ ...made, result: describeEnd(made) });
     // The compiler does not see that only a `created` transfer may have fewer fields than a Transfer.
     return { ...made.transfer, result: made.result } as TransferCreatedOnce;

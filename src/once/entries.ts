@@ -149,8 +149,8 @@ export const correctClaim = <T extends OpenEntry>(claim: T, now: number): T => {
 };
 
 /**
- * Creates the entry of a payment that an operator has to decide. `before` has no claim if it is
- * undefined or an earlier decision, so `claim` is passed, too.
+ * Creates the entry of a payment that an operator has to decide. `claim` is the open claim. `before`
+ * is the stored entry, whose history goes on; it may be absent or an earlier decision.
  */
 export const createAmbiguous = (
   before: Before,

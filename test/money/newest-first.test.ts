@@ -351,7 +351,7 @@ test('with a searching store an open payment needs the whole list', async () => 
   expect(await pay()).toMatchObject({ id, result: 'found' });
 });
 
-test('an early `since` makes a search read further while the claim runs', async () => {
+test('before a claim expires, an earlier `since` makes its search read further back', async () => {
   const { claim, add, pay } = setup();
   const { id } = add(input as Partial<Transfer>, start - 30 * minute);
   for (let at = 0; at < 150; at += 1) add({}, start - 10 * minute);

@@ -381,7 +381,7 @@ test('with `gracePeriod: Infinity` an operator waits 15 minutes after the deadli
   await decide();
 });
 
-test("decide('not_paid') reports a conflict if it finds a masked transfer", async () => {
+test("decide('not_paid') is a conflict if the list masks a transfer's description", async () => {
   const masked = showAs((text) => `${text.slice(0, 4)}****${text.slice(-2)}`);
   const { clock, leaveInDoubt, payments, run, sandbox, pay } = setup({ show: masked });
   await leaveInDoubt();

@@ -303,7 +303,7 @@ test('waitForAll rejects after five failed rounds in a row', async () => {
   expect(requests).toHaveLength(5);
 });
 
-test('waitForAll repeats its last round after a second if that fails', async () => {
+test('if the last round fails, waitForAll repeats it one second later', async () => {
   const { follow, clock } = setup({
     statusAt: () => 'pending',
     fail: (_, round) => (round === 3 ? unavailable() : undefined),

@@ -72,8 +72,8 @@ export class FaultQueue implements SandboxFaults {
   }
 
   /**
-   * Returns the fault for a request, if any. Each matching rule counts the request for its `after`,
-   * even if another rule has the fault.
+   * Returns the fault for a request, if any. Each matching rule that still skips requests (`after`)
+   * counts this one, even if the fault comes from another rule.
    */
   take(route: Route | undefined, hasCursor: boolean): SandboxFault | undefined {
     return this.#take(

@@ -124,9 +124,9 @@ export class SandboxIbans {
   }
 
   /**
-   * Deposits to an IBAN. The Account's available balance grows by the same number in its currency.
+   * Deposits to an IBAN. Adds `amount` to the Account's available balance without conversion.
    * @param amount a decimal string, such as `'100.00'`.
-   * @throws SandboxError when the IBAN does not exist, or the amount is no decimal above zero.
+   * @throws SandboxError when the IBAN does not exist or was deleted, or the amount is no decimal above zero.
    */
   deposit(id: string, amount: string): Account {
     const platform = this.#platform;

@@ -164,7 +164,7 @@ export class Webhooks {
     if (reordered !== undefined) this.#send(reordered);
   }
 
-  /** Sends a delivery `ms` milliseconds after `dueAt`, even if the clock is far beyond `dueAt`. */
+  /** Moves `dueAt` by `ms` and sends the delivery then, or at once if that time has passed. */
   #startLater(delivery: Delivery, ms: number): void {
     delivery.dueAt += ms;
     this.#startStep(delivery.dueAt, () => {
