@@ -10,8 +10,8 @@ import { describeValue, Mismatch, Trial, type OnOpenEntry } from './trial.ts';
 
 /*
  * The contract of a journal. Every case uses several journal objects (handles) on one store,
- * because a payment may be made twice if two processes read different entries. Assumptions A3 and
- * A4: docs/proof.md.
+ * because a payment may be made twice if two processes read different entries.
+ * Assumptions A3 and A4: docs/proof.md.
  */
 
 interface JournalCase {

@@ -72,8 +72,9 @@ export class Transfers {
   }
 
   /**
-   * Makes a payment once for each `input.description`. Keep the {@link ClientOptions.journal}; a
-   * request must take effect and be listed within 15 minutes of its end (`gracePeriod`).
+   * Makes a payment once, by `input.description`, as long as you keep the
+   * {@link ClientOptions.journal}, and a request has taken effect and is listed within 15 minutes of
+   * its end (`gracePeriod`).
    * @throws {@link PaymentInDoubtError} call again after `retryAfterMs`
    * @example
    * ```ts
