@@ -69,6 +69,15 @@ test('the package has no dependencies and no install script', async () => {
   }
 });
 
+// npm 11 publishes without a command whose path begins with ./, and only warns.
+test('no path of a command begins with ./', async () => {
+  const { bin } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+  };
+  expect(Object.keys(bin)).toHaveLength(3);
+  expect(Object.values(bin).filter((path) => !path.startsWith('dist/'))).toEqual([]);
+});
+
 test('the examples of the package run as docs/getting-started.md shows', async () => {
   const guide = await readFile(join(root, 'docs/getting-started.md'), 'utf8');
   const [, commands = ''] = /```sh\n(cp -r [^`]*)```/.exec(guide) ?? [];
