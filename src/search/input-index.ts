@@ -75,33 +75,53 @@ export class InputIndex<T extends HasInput> {
 /** Finds the inputs whose description a platform may have changed into the listed one. */
 class DescriptionIndex<T extends HasInput> {
   readonly #bySpelling = new Map<string, T[]>();
-  /** The spellings that are not in Base64, each with its input. */
-  readonly #plain: (readonly [letters: string, item: T])[] = [];
-  /**
-   * All plain spellings in one text, so that one search finds out whether any of them contains the
-   * listed letters.
-   */
-  readonly #text: string;
-  readonly #lengths: ReadonlySet<number>;
-  readonly #maxLength: number;
+  readonly #lengths = new Set<number>();
+  readonly #overlaps = new Set<number>();
   readonly #forwards: SortedSpellings<T>;
   readonly #backwards: SortedSpellings<T>;
+  /** The first letters of each spelling, and the last, as many as an overlap needs. */
+  readonly #ends: PartFilter;
+  /** All parts of the plain spellings, by which those that contain a listed one are searched. */
+  readonly #parts: PartFilter;
+  /** All plain spellings in one text, to find those that contain a listed one. */
+  readonly #text: string;
+  #maxLength = 0;
+  /** Where each plain spelling begins in `#text`. At the same place, `#items` has its input. */
+  readonly #starts: number[] = [];
+  readonly #items: T[] = [];
 
   constructor(items: readonly T[]) {
+    const plainTexts: string[] = [];
+    let start = 0;
     for (const item of items) {
       const { plain, encoded } = spellDescription(item.input.description ?? '');
       for (const spelling of plain) {
         const letters = extractLetters(spelling);
         append(this.#bySpelling, letters, item);
-        this.#plain.push([letters, item]);
+        plainTexts.push(letters);
+        this.#maxLength = Math.max(this.#maxLength, letters.length);
+        this.#starts.push(start);
+        this.#items.push(item);
+        start += letters.length + 1;
       }
       append(this.#bySpelling, extractLetters(encoded), item);
     }
-    this.#text = this.#plain.map(([letters]) => letters).join(' ');
-    this.#lengths = new Set([...this.#bySpelling.keys()].map(({ length }) => length));
-    this.#maxLength = Math.max(...new Set(this.#plain.map(([{ length }]) => length)));
+    this.#text = plainTexts.join('\n');
+    this.#parts = new PartFilter(2 * this.#text.length);
+    for (const text of plainTexts) {
+      for (const length of partLengths) this.#parts.addAll(text, length);
+    }
+    const spellings = [...this.#bySpelling.keys()];
     this.#forwards = new SortedSpellings(this.#bySpelling, (letters) => letters);
     this.#backwards = new SortedSpellings(this.#bySpelling, reverse);
+    this.#ends = new PartFilter(8 * spellings.length);
+    for (const letters of spellings) {
+      const overlap = minOverlapOf(letters);
+      this.#lengths.add(letters.length);
+      this.#overlaps.add(overlap);
+      this.#ends.add(letters, 0, overlap);
+      this.#ends.add(letters, letters.length - overlap, letters.length);
+    }
   }
 
   /** Returns the inputs that a listed description may belong to, given its letters. */
@@ -110,20 +130,64 @@ class DescriptionIndex<T extends HasInput> {
     const add = (items: readonly T[] = []): void => {
       for (const item of items) matches.push(item);
     };
-    const backwards = reverse(listed);
-    for (let start = 0; start < listed.length; start += 1) {
+    const addSpellingsAt = (start: number): void => {
       for (const length of this.#lengths) {
         if (start + length > listed.length) continue;
         add(this.#bySpelling.get(listed.slice(start, start + length)));
       }
-      // Fewer letters at the end or start are too few for an overlap.
-      if (listed.length - start < minOverlapOf('')) continue;
-      add(this.#forwards.findAll(listed.slice(start)));
-      add(this.#backwards.findAll(backwards.slice(start)));
+    };
+    // A spelling in the listed description, or over its end, has its first letters in it, and one
+    // over its start has its last letters in it.
+    for (const length of this.#overlaps) {
+      for (let start = 0; start + length <= listed.length; start += 1) {
+        const end = start + length;
+        if (!this.#ends.mayHave(listed, start, end)) continue;
+        addSpellingsAt(start);
+        add(this.#forwards.findAll(listed.slice(start)));
+        add(this.#backwards.findAll(reverse(listed.slice(0, end))));
+      }
     }
-    if (listed.length >= this.#maxLength || !this.#text.includes(listed)) return matches;
-    for (const [letters, item] of this.#plain) if (letters.includes(listed)) matches.push(item);
+    // A spelling that is shorter than any overlap has no such letters.
+    for (const length of this.#lengths) {
+      if (length >= minOverlapOf('')) continue;
+      for (let end = length; end <= listed.length; end += 1) {
+        add(this.#bySpelling.get(listed.slice(end - length, end)));
+      }
+    }
+    if (listed.length >= this.#maxLength || !this.#mayContain(listed)) return matches;
+    for (let at = 0; at < this.#starts.length; at += 1) {
+      const place = this.#text.indexOf(listed, this.#starts[at]);
+      if (place < 0) break;
+      // One match per description is enough, so the search goes on after the description found.
+      at = this.#findSpellingAt(place);
+      add(this.#items.slice(at, at + 1));
+    }
     return matches;
+  }
+
+  /**
+   * Whether some plain spelling may contain a listed one: none does if one of its parts is in none.
+   * The references of a series begin alike, so searching the text compares nearly all of it.
+   */
+  #mayContain(listed: string): boolean {
+    const length = partLengths.find((each) => each <= listed.length);
+    if (length === undefined) return true;
+    for (let end = length; end <= listed.length; end += 1) {
+      if (!this.#parts.mayHave(listed, end - length, end)) return false;
+    }
+    return true;
+  }
+
+  /** Finds by binary search the index of the description that contains a position of `#text`. */
+  #findSpellingAt(place: number): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle] ?? 0) > place) high = middle;
+      else low = middle;
+    }
+    return low;
   }
 }
 
@@ -152,6 +216,43 @@ class SortedSpellings<T> {
       for (const item of this.#sorted[at]?.[1] ?? []) found.push(item);
     }
     return found;
+  }
+}
+
+/** The lengths of the parts by which a text is searched. The first one that fits is used. */
+const partLengths = [8, 4];
+
+/** A set of parts of texts that may report one which it does not have, but misses none. */
+class PartFilter {
+  /** One bit for each hash, at least eight for each part, so that few parts share one; 16 MB at most. */
+  readonly #bits: Uint32Array;
+
+  constructor(parts: number) {
+    const words = Math.min(2 ** 22, Math.max(4, parts) / 4);
+    this.#bits = new Uint32Array(2 ** Math.ceil(Math.log2(words)));
+  }
+
+  add(text: string, start: number, end: number): void {
+    const bit = this.#findBit(text, start, end);
+    this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] ?? 0) | (1 << bit);
+  }
+
+  addAll(text: string, length: number): void {
+    for (let end = length; end <= text.length; end += 1) this.add(text, end - length, end);
+  }
+
+  mayHave(text: string, start: number, end: number): boolean {
+    const bit = this.#findBit(text, start, end);
+    return ((this.#bits[bit >>> 5] ?? 0) & (1 << bit)) !== 0;
+  }
+
+  /** Hashes a part as FNV-1a does. */
+  #findBit(text: string, start: number, end: number): number {
+    let hash = 0x811c9dc5;
+    for (let at = start; at < end; at += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    }
+    return (hash ^ (hash >>> 15)) & (this.#bits.length * 32 - 1);
   }
 }
 
