@@ -1077,11 +1077,17 @@ describe('a response with status 403', () => {
     return { ...world, payments, countRefused: () => refused };
   }
 
-  test.each(['key_revoked', ''])(
-    'for the credential ends a batch like status 401 (code %j)',
-    async (body) => {
+  const since = '2020-01-01T00:00:00Z';
+  test.each([
+    ['key_revoked', {}],
+    ['', {}],
+    ['key_revoked', { since }],
+  ])(
+    'for the credential ends a batch like status 401 (code %j, options %j)',
+    async (body, options) => {
       const { payments, run, countRefused } = setupRevoked(30, undefined, body);
-      const batch = payments.transfers.createAllOnce(createSalaries(80), { concurrency: 4 });
+      const salaries = createSalaries(80);
+      const batch = payments.transfers.createAllOnce(salaries, { ...options, concurrency: 4 });
       const error = await failureOf(run(collect(batch)));
       const isDenied = [error, error.cause].some((each) => each instanceof PermissionDeniedError);
       expect(isDenied).toBe(true);
